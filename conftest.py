@@ -65,7 +65,7 @@ OUTSIDE = (
     *("tests/cli/", "tests/hosts/", "tests/webui/", "tests/supervision/", "tests/benchmarks/"),
     "tests/chat/test_whole_way.py",
     *("tests/server/routes/test_bundled_settings.py", "plugins/chrome_plugin/", "plugins/fs_tools/"),
-    *("plugins/mcp_servers/", "plugins/shell_tools/", "plugins/system_tools/"),
+    *("plugins/mcp_servers/", "plugins/nats_hosts/", "plugins/shell_tools/", "plugins/system_tools/"),
 )
 """Where tests start processes: commands, browsers, `rg`, `git`, sandboxes, desktops."""
 STARTING = {"browser", "start_server", "small_disk", "provider"}

@@ -157,6 +157,7 @@ def check_installation(smoke: Smoke) -> None:
 
     assert not Path(agentcore.__file__).is_relative_to(SOURCE_TREE / "agentcore")
     assert version("agentcore-runtime") in smoke.run("--version")
+    assert "--pool" in smoke.run("host", "--help")  # of a kind of hosts, whose distribution is among the wheels
     smoke.run("init")
     file = smoke.folder / "app.json"
     settings = json.loads(file.read_text())

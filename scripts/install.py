@@ -3,11 +3,12 @@
 Usage: install.py {run,dev} [--venv FOLDER]
        install.py wheels FOLDER --venv FOLDER
 
-`run` installs what `make run` needs: the core and the modules that app.json lists. `dev` installs every module and what
-the tests and checks need. Packages are installed by uv, which is itself installed into the environment first; pip is
-used where uv cannot be installed or fails. Nothing is installed again unless a pyproject.toml or the constraints
-changed, or a distribution is missing. An environment that was moved or does not run, or whose installation was
-interrupted, is created again. `wheels` installs the wheels of a folder into an environment that it always creates.
+`run` installs what `make run` needs: the core, and the modules and kinds of hosts that app.json lists. `dev` installs
+every module and what the tests and checks need. Packages are installed by uv, which is itself installed into the
+environment first; pip is used where uv cannot be installed or fails. Nothing is installed again unless a pyproject.toml
+or the constraints changed, or a distribution is missing. An environment that was moved or does not run, or whose
+installation was interrupted, is created again. `wheels` installs the wheels of a folder into an environment that it
+always creates.
 
 Runs with the system's Python before anything is installed: standard library only.
 """
@@ -35,6 +36,7 @@ CONSTRAINTS = ROOT / "constraints.txt"
 CORE = "agentcore_runtime"
 MODULES = "agentcore.modules"
 FAMILIES = "agentcore.module_families"
+HOST_KINDS = "agentcore.host_kinds"
 
 UV_SETTINGS = {
     "index-url": "UV_DEFAULT_INDEX",
@@ -88,6 +90,10 @@ class Project:
         """Return True if the distribution provides one of the modules."""
         prefixes = tuple(f"{family}_" for family in self._entry_points(FAMILIES))
         return any(name in self._entry_points(MODULES) or name.startswith(prefixes) for name in modules)
+
+    def provides_hosts(self, kinds: Iterable[str]) -> bool:
+        """Return True if the distribution provides one of the kinds of hosts."""
+        return not self._entry_points(HOST_KINDS).keys().isdisjoint(kinds)
 
     def requirements(self, extras: Iterable[str] = ()) -> list[str]:
         """Return the requirements with those of some extras."""
@@ -145,21 +151,38 @@ def _distribution(requirement: str) -> str:
     return _normalised(found[0]) if found else ""
 
 
-def _listed_modules() -> list[str]:
-    """The modules that app.json lists; none where it cannot be read, which the server reports with line and column."""
+def _read_app() -> dict[str, Any]:
+    """The content of app.json; empty where it cannot be read, which the server reports with line and column."""
     try:
-        modules = json.loads((ROOT / "app.json").read_text(encoding="utf-8"))["modules"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
+        app = json.loads((ROOT / "app.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return app if isinstance(app, dict) else {}
+
+
+def _listed_modules(app: dict[str, Any]) -> list[str]:
+    """The modules that app.json lists."""
+    modules = app.get("modules")
     return [name for name in modules if isinstance(name, str)] if isinstance(modules, list) else []
+
+
+def _host_kinds(app: dict[str, Any]) -> set[str]:
+    """The kinds of the hosts that app.json has."""
+    hosts = app.get("hosts")
+    kinds = [host.get("kind") for host in hosts.values() if isinstance(host, dict)] if isinstance(hosts, dict) else []
+    return {kind for kind in kinds if isinstance(kind, str)}
 
 
 def find_wanted(purpose: str) -> Wanted:
     """Find what a purpose needs. Modules that no folder provides are ignored: the server reports them."""
     plugins = [Project(path.parent) for path in sorted(ROOT.glob("plugins/*/pyproject.toml"))]
     if purpose == "run":
-        listed = _listed_modules()
-        plugins = [plugin for plugin in plugins if plugin.is_family or plugin.provides(listed)]
+        app = _read_app()
+        listed = _listed_modules(app)
+        kinds = _host_kinds(app)
+        plugins = [
+            plugin for plugin in plugins if plugin.is_family or plugin.provides(listed) or plugin.provides_hosts(kinds)
+        ]
     return Wanted(EXTRAS[purpose], Project(ROOT), tuple(plugins))
 
 

@@ -70,6 +70,8 @@ class Clone:
         _add_project(folder / "plugins" / "two", "small-two", '[project.entry-points."agentcore.modules"]\ntwo = "x:X"')
         family = '[project.entry-points."agentcore.module_families"]\nfamily = "x:x"'
         _add_project(folder / "plugins" / "family", "small-family", family)
+        kind = '[project.entry-points."agentcore.host_kinds"]\nrack = "x:X"'
+        _add_project(folder / "plugins" / "rack", "small-rack", kind)
         self.list_modules("one")
 
     def list_modules(self, *names: str) -> None:
@@ -123,6 +125,13 @@ def test_module_that_is_listed_is_installed(clone):
     assert "two" in clone.installed()
     clone.list_modules("two")
     assert clone.install() == ""
+
+
+def test_kind_of_hosts_is_installed_once_app_json_has_such_a_host(clone):
+    assert "rack" not in clone.installed()
+    (clone.folder / "app.json").write_text(json.dumps({"modules": ["one"], "hosts": {"x": {"kind": "rack"}, "y": 1}}))
+    assert "Installed in" in clone.install()
+    assert "rack" in clone.installed()
 
 
 def test_module_that_no_folder_provides_and_unreadable_app_json_prevent_nothing(clone):

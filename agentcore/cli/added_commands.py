@@ -1,14 +1,14 @@
 """Commands that installed distributions add to `agentcore`, and what they get."""
 
-import contextlib
 import os
 import sys
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from agentcore.cli.lazy import LazyGroup
+from agentcore.entry_points import EntryPoint, find_entry_points
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +63,7 @@ class RootGroup(LazyGroup):
         point = None if own is not None else self._find_added().get(cmd_name)
         if point is None:
             return own
-        command = point.load()
+        command = _load_command(point)
         ctx.obj = AddedCommands()
         return command
 
@@ -76,68 +76,24 @@ class RootGroup(LazyGroup):
         added = [(name, f"Added by {point.distribution}.") for name, point in self._find_added().items()]
         return [*super().short_helps(), *added]
 
-    def _find_added(self) -> dict[str, "_AddedCommand"]:
-        found: dict[str, _AddedCommand] = {}
-        for folder in _list_metadata_folders():
-            for command in _read_added_commands(folder):
-                if not super().knows_command(command.name):
-                    found.setdefault(command.name, command)
+    def _find_added(self) -> dict[str, EntryPoint]:
+        found: dict[str, EntryPoint] = {}
+        for command in find_entry_points(GROUP):
+            if not super().knows_command(command.name):
+                found.setdefault(command.name, command)
         return dict(sorted(found.items()))
 
 
-class _AddedCommand(NamedTuple):
-    """An entry point of the group.
+def _load_command(point: EntryPoint) -> click.Command:
+    """Import an added command.
 
-    Args:
-        value: `module:attribute`.
-        distribution: The name of the distribution that has it.
+    Raises:
+        click.ClickException: It cannot be loaded, or is no command.
     """
-
-    name: str
-    value: str
-    distribution: str
-
-    def load(self) -> click.Command:
-        """Import it.
-
-        Raises:
-            click.ClickException: It cannot be loaded, or is no command.
-        """
-        import pkgutil
-
-        try:
-            command = pkgutil.resolve_name(self.value)
-        except Exception as exc:
-            raise click.ClickException(f"command {self.name!r} of {self.distribution} cannot be loaded: {exc}") from exc
-        if not isinstance(command, click.Command):
-            raise click.ClickException(f"command {self.name!r} of {self.distribution} is no click command")
-        return command
-
-
-def _list_metadata_folders() -> Iterator[str]:
-    """List the folders with the metadata of installed distributions, those first that are imported first.
-
-    `importlib.metadata` does the same, but importing it takes a fifth of the time of `agentcore --help`.
-    """
-    for folder in sys.path:
-        with contextlib.suppress(OSError), os.scandir(folder or ".") as entries:  # an archive, or not there
-            names = sorted(entry.name for entry in entries if entry.name.endswith((".dist-info", ".egg-info")))
-            yield from (f"{folder or '.'}/{name}" for name in names)
-
-
-def _read_added_commands(folder: str) -> Iterator[_AddedCommand]:
     try:
-        with open(f"{folder}/entry_points.txt", "rb", buffering=0) as file:  # noqa: PTH123 - without importing pathlib
-            content = file.read()
-    except OSError:  # most have none
-        return
-    if GROUP.encode() not in content:
-        return
-    distribution = folder.rpartition("/")[2].partition("-")[0].removesuffix(".egg").replace("_", "-")
-    section = ""
-    for line in map(str.strip, content.decode(errors="replace").splitlines()):
-        if line.startswith("["):
-            section = line.strip("[] ")
-        elif section == GROUP and "=" in line and not line.startswith(("#", ";")):
-            name, _, value = line.partition("=")
-            yield _AddedCommand(name.strip(), value.partition("[")[0].strip(), distribution)
+        command = point.load()
+    except Exception as exc:
+        raise click.ClickException(f"command {point.name!r} of {point.distribution} cannot be loaded: {exc}") from exc
+    if not isinstance(command, click.Command):
+        raise click.ClickException(f"command {point.name!r} of {point.distribution} is no click command")
+    return command

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, Strict, StringConstraints, create_model, field_validator
 from pydantic.config import JsonDict
 
+from agentcore.api.config_model import ConfigModel, ModuleNames
 from agentcore.approval_rules.criteria import KINDS
 from agentcore.approval_rules.decisions import ApprovalMode, DecisionKind
 from agentcore.bounds import (
@@ -16,7 +17,6 @@ from agentcore.bounds import (
     RESULT_BYTES,
     STOP_GRACE_SECONDS,
 )
-from agentcore.config.base import ConfigModel, ModuleNames
 from agentcore.config.hosts import HostConfig, check_claims
 from agentcore.files.path_text import PathText
 

@@ -1,30 +1,23 @@
 """Hosts, which run modules outside the server: the key `hosts` of app.json."""
 
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, Strict, ValidationError
+from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from agentcore.config.base import ConfigModel, ModuleNames
+from agentcore.api.config_model import ConfigModel, ModuleNames
+from agentcore.api.host_kinds.config import KEEP_MINUTES, HostGroupConfig, KeepMinutes
+from agentcore.config.host_kinds import OWN_KINDS, HostKindMissingError, load_kind
 from agentcore.files.path_text import PathText
 
-KEEP_MINUTES = 30.0
-"""How long resources of a host are kept without a server, unless app.json sets another value."""
+KIND = r"[a-z][a-z0-9_]{0,39}"
+"""Pattern of the name of a kind."""
 
-HOST_NAME = r"^[a-z][a-z0-9_-]{0,39}$"
-"""Pattern of a host's name."""
-
-LABEL = r"^[a-z0-9][a-z0-9-]{0,29}$"
-"""Pattern of a label of a host in a pool."""
-
-LABELS = 4
-"""Maximum number of labels of a host."""
-
-KeepMinutes = Annotated[float, Field(gt=0, le=10_080)]
 ResourceType = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
 
 
@@ -70,21 +63,7 @@ class ProcessHostConfig(ConfigModel):
         return shutil.which(self.python) or self.python
 
 
-class _OtherMachines(ConfigModel):
-    """Machines whose programs go on without this server, with modules of their own app.json."""
-
-    @property
-    def claimed(self) -> tuple[str, ...]:
-        """Empty: modules on these machines may run in the server as well."""
-        return ()
-
-    @property
-    def survives_restart(self) -> bool:
-        """Always True."""
-        return True
-
-
-class RemoteHostConfig(_OtherMachines):
+class RemoteHostConfig(ConfigModel):
     """Another machine, which dials in."""
 
     kind: Annotated[
@@ -98,65 +77,43 @@ class RemoteHostConfig(_OtherMachines):
         ),
     ] = KEEP_MINUTES
 
+    @property
+    def claimed(self) -> tuple[str, ...]:
+        """Empty: modules on these machines may run in the server as well."""
+        return ()
+
+    @property
+    def survives_restart(self) -> bool:
+        """Always True."""
+        return True
+
     def minutes_by_type(self) -> dict[str, float]:
         """Return how long resources are kept, in minutes, by resource type; the empty name is for all others."""
         given = self.keep_minutes
         return {"": KEEP_MINUTES, **given} if isinstance(given, dict) else {"": given}
 
 
-class PoolConfig(_OtherMachines):
-    """Many machines, which servers share over NATS."""
-
-    kind: Annotated[
-        Literal["nats"],
-        Field(description="What it is: machines on which `agentcore host --pool` runs, found over NATS."),
-    ]
-    servers: Annotated[
-        tuple[Annotated[str, Field(min_length=1, max_length=500)], ...],
-        Strict(False),
-        Field(
-            min_length=1,
-            max_length=20,
-            description="Servers of NATS, with JetStream: `nats://127.0.0.1:4222`; off this machine `tls://`.",
-        ),
-    ]
-    modules: Annotated[
-        ModuleNames,
-        Field(
-            min_length=1, description="Modules whose tools are those of these machines; no others of theirs are used."
-        ),
-    ]
-    key: Annotated[
-        PathText | None,
-        Field(description="A file with the seed of an NKEY by which NATS lets this server in, relative to app.json."),
-    ] = None
-    ca: Annotated[
-        PathText | None,
-        Field(description="A file with certificates that are trusted besides those of the system."),
-    ] = None
-    labels: Annotated[
-        tuple[Annotated[str, Field(pattern=LABEL)], ...],
-        Strict(False),
-        Field(max_length=LABELS, description="Only machines with all of these labels are used, such as `gpu` or `eu`."),
-    ] = ()
-    keep_minutes: Annotated[
-        KeepMinutes,
-        Field(
-            description="How long a machine keeps what lives there for this server while that is away, and how long "
-            "what lives there stays this server's own."
-        ),
-    ] = KEEP_MINUTES
-    chats: Annotated[
-        bool,
-        Field(
-            description="Whether these machines may use chats: read the conversation, replace its summary and to-do "
-            "list, have its model write, and run sub-agents."
-        ),
-    ] = False
+_OwnHostConfig = Annotated[ProcessHostConfig | RemoteHostConfig, Field(discriminator="kind")]
 
 
-HostConfig = Annotated[ProcessHostConfig | RemoteHostConfig | PoolConfig, Field(discriminator="kind")]
-"""Configuration of a host of any kind."""
+def _validate_host(value: Any, validate_own: ValidatorFunctionWrapHandler) -> Any:
+    """Validate an entry: of a kind that a distribution adds, with its model; others with agentcore's own."""
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if not isinstance(kind, str) or kind in OWN_KINDS or not re.fullmatch(KIND, kind):
+        return validate_own(value)
+    try:
+        model = load_kind(kind).config
+    except HostKindMissingError as exc:
+        raise PydanticCustomError("host_kind_missing", "{reason}", {"reason": str(exc)}) from None
+    return model.model_validate(value)
+
+
+if TYPE_CHECKING:
+    HostConfig = ProcessHostConfig | RemoteHostConfig | HostGroupConfig
+else:
+    # in a union with the added kinds, each error would be reported once for each of its members
+    HostConfig = Annotated[_OwnHostConfig, WrapValidator(_validate_host)]
+    """Configuration of a host of any kind."""
 
 
 def check_claims(hosts: Mapping[str, HostConfig]) -> None:

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
 
     from agentcore.config.loading import AppConfig
     from agentcore.hosts.hosts import Hosts
-    from agentcore.hosts.pool.permissions import KeyExists, make_key, public_key_in, user_block
     from agentcore.hosts.wire.frames import PROTOCOL
     from agentcore.hosts.wire.web_socket import (
         CLOSE_SECONDS,
@@ -26,26 +25,18 @@ __all__ = [
     "SOCKET_PATH",
     "UNPAIRED_MESSAGE_BYTES",
     "Hosts",
-    "KeyExists",
     "make_hosts",
-    "make_key",
-    "public_key_in",
     "stop_all_surviving_hosts",
-    "user_block",
 ]
 
 _HOMES = {
     "CLOSE_SECONDS": "agentcore.hosts.wire.web_socket",
     "HEARTBEAT_SECONDS": "agentcore.hosts.wire.web_socket",
     "Hosts": "agentcore.hosts.hosts",
-    "KeyExists": "agentcore.hosts.pool.permissions",
     "MESSAGE_BYTES": "agentcore.hosts.wire.web_socket",
     "PROTOCOL": "agentcore.hosts.wire.frames",
     "SOCKET_PATH": "agentcore.hosts.wire.web_socket",
     "UNPAIRED_MESSAGE_BYTES": "agentcore.hosts.wire.web_socket",
-    "make_key": "agentcore.hosts.pool.permissions",
-    "public_key_in": "agentcore.hosts.pool.permissions",
-    "user_block": "agentcore.hosts.pool.permissions",
 }
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from agentcore.api.hosts import HostInfo
-from agentcore.config.hosts import PoolConfig, RemoteHostConfig
+from agentcore.config.host_kinds import load_kind
+from agentcore.config.hosts import ProcessHostConfig, RemoteHostConfig
 from agentcore.config.loading import AppConfig
 from agentcore.core.core import Core
 from agentcore.core.declarations.hosted_names import pool_of
@@ -19,8 +20,8 @@ from agentcore.hosts.machines.services import MachineServices
 
 # What hosts need is imported with the first one: most servers have none.
 if TYPE_CHECKING:
+    from agentcore.hosts.groups.group import Group
     from agentcore.hosts.machines.machine import Machine
-    from agentcore.hosts.pool.pool import Pool
     from agentcore.hosts.server_end.process_host import ProcessHost
 
 log = structlog.get_logger(__name__)
@@ -50,7 +51,7 @@ class Hosts:
         self._of: dict[str, str] = {module: name for name, host in config.hosts.items() for module in host.claimed}
         self._core: Core | None = None
         self._machines: Machines | None = None
-        self._pools: dict[str, Pool] = {}
+        self._pools: dict[str, Group] = {}
 
     @property
     def machines(self) -> "Machines":
@@ -89,7 +90,7 @@ class Hosts:
         )
 
     def _add_configured_hosts(self, core: Core, of_machines: MachineServices) -> None:
-        from agentcore.hosts.pool.pool import Pool  # noqa: PLC0415 - as above
+        from agentcore.hosts.groups.group import Group  # noqa: PLC0415 - as above
         from agentcore.hosts.server_end.process_host import ProcessHost  # noqa: PLC0415
         from agentcore.hosts.server_end.services import ProcessHostServices  # noqa: PLC0415
 
@@ -107,14 +108,22 @@ class Hosts:
         for name, config in self._config.hosts.items():
             if isinstance(config, RemoteHostConfig):
                 continue
-            if isinstance(config, PoolConfig):
-                self._pools[name] = Pool(name, config, self._config.folder, core.state.path, of_machines)
-                core.registry.claimed.update(dict.fromkeys(config.modules, name))
-                core.registry.allow_chats(name, is_on=config.chats)
-            else:
+            if isinstance(config, ProcessHostConfig):
                 self._places[name] = ProcessHost(
                     name, config, services, self._handle_lost_modules, self._restart_modules
                 )
+            else:
+                kind = load_kind(config.kind)
+                self._pools[name] = Group(
+                    name,
+                    config,
+                    kind,
+                    folder=self._config.folder,
+                    state=core.state.path,
+                    services=of_machines,
+                )
+                core.registry.claimed.update(dict.fromkeys(config.modules, name))
+                core.registry.allow_chats(name, is_on=config.chats)
 
     def find_module_host(self, name: str) -> ModuleHost | None:
         place = self._of.get(name)
@@ -156,10 +165,10 @@ class Hosts:
         """Revoke all permissions of a foreign machine.
 
         Raises:
-            ToolError: `host_not_found`; `host_in_pool`: NATS controls its access.
+            ToolError: `host_not_found`; `host_in_pool`: its pool controls its access.
         """
         if pool_of(name) in self._pools:
-            from agentcore.hosts.pool.member import host_in_pool  # noqa: PLC0415 - as above
+            from agentcore.hosts.groups.group_host import host_in_pool  # noqa: PLC0415 - as above
 
             raise host_in_pool(name)
         await self.machines.unpair_host(name)

@@ -58,6 +58,32 @@ class Counting(Module):
         return ToolResult((Image(b"\\x89PNG" + os.urandom(size)),))
 '''
 
+STORING = '''
+from agentcore.api import Module, ToolContext, tool
+
+
+class Storing(Module):
+    """Stores what it is given."""
+
+    @tool()
+    async def store(self, ctx: ToolContext, name: str, text: str, times: int = 1) -> str:
+        """Store a text, so many times."""
+        await self.runtime.storage.put(name, text.encode() * times)
+        return "stored"
+
+    @tool(read_only=True)
+    async def look(self, ctx: ToolContext, name: str) -> str:
+        """Give what was stored."""
+        found = await self.runtime.storage.get(name)
+        return "nothing" if found is None else found.decode()[-20:]
+
+    @tool()
+    async def drop(self, ctx: ToolContext, name: str) -> str:
+        """Store it no more."""
+        await self.runtime.storage.delete(name)
+        return "dropped"
+'''
+
 
 def why_not() -> str:
     """Why there is no NATS here; empty: there is."""
@@ -157,3 +183,18 @@ async def waiting_definitions(server: Server) -> list[Any]:
     async with server.person.get("/api/approvals") as response:
         changes = (await response.json())["changes"]
     return [change for change in changes if change["kind"] == "definitions"]
+
+
+def storing_place(folder: Path) -> Place:
+    """A machine that brings `storing`."""
+    place = Place(folder, modules=["storing"])
+    place.add_module("storing", STORING)
+    return place
+
+
+async def say(server: Server, tool: str, session_id: str, /, **arguments: object) -> str:
+    """Call a tool in a session; the text of its result."""
+    told = await server.call(tool, session_id=session_id, **arguments)
+    assert told.get("ok"), told
+    text: str = told["content"][0]["text"]
+    return text

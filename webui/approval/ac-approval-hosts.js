@@ -93,11 +93,11 @@ export class AcApprovalHosts extends Localized(LitElement) {
         <div class="about">
           <span class="name">${name}</span><ac-state room="hosts" .state=${state}></ac-state>
           ${address ? html`<span class="muted small">${visibleLine(address).parts}</span>` : nothing}
-          ${kind === 'nats' ? html`<span class="muted small">${t('approval.hostPool')}</span>` : nothing}
+          ${kind !== 'remote' ? html`<span class="muted small">${t('approval.hostPool')}</span>` : nothing}
           ${pairedAt === null ? nothing : html`<span class="muted small">${t('approval.hostSince', {time: formatTime(pairedAt, {seconds: false})})}</span>`}
           ${mayUseChats ? html`<span class="badge warn">${t('hosts.usesChats')}</span>` : nothing}
         </div>
-        ${kind === 'nats' ? nothing : html`<div class="row">
+        ${kind !== 'remote' ? nothing : html`<div class="row">
           <button class="small" aria-label=${t(mayUseChats ? 'hosts.chatsOffNamed' : 'hosts.chatsOnNamed', {name})} @click=${(/** @type {Event} */ event) => this._allow(event, name, !mayUseChats)}>${t(mayUseChats ? 'hosts.chatsOff' : 'hosts.chatsOn')}</button>
           <button class="small danger" aria-label=${t('hosts.forgetNamed', {name})} @click=${(/** @type {Event} */ event) => this._forget(event, name)}>${t('hosts.forget')}</button></div>`}
       </li>`;
@@ -111,7 +111,7 @@ export class AcApprovalHosts extends Localized(LitElement) {
     try {
       const {hosts} = await client.get('/api/hosts');
       /** @type {PairedHost[]} */
-      const shown = hosts.filter((/** @type {PairedHost} */ {kind, state}) => (kind === 'remote' && state !== 'waiting') || kind === 'nats')
+      const shown = hosts.filter((/** @type {PairedHost} */ {kind, state}) => (kind === 'remote' ? state !== 'waiting' : kind !== 'process' && kind !== 'member'))
         .map((/** @type {PairedHost} */ {name, kind, state, address, pairedAt, mayUseChats}) => ({name, kind, state, address, pairedAt, mayUseChats}));
       if (JSON.stringify(shown) === JSON.stringify(this._hosts)) return; // hosts of pools come and go, but are not shown
       this._hosts = shown;

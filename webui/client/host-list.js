@@ -57,7 +57,8 @@ function chosenFrom(hosts) {
   const inPools = hosts.filter(({kind}) => kind === 'member');
   return hosts.flatMap((host) => {
     if (host.kind === 'remote') return [host];
-    return host.kind === 'nats' ? [{...host, size: inPools.filter(({name}) => name.startsWith(`${host.name}.`)).length}] : [];
+    if (host.kind === 'process' || host.kind === 'member') return [];
+    return [{...host, size: inPools.filter(({name}) => name.startsWith(`${host.name}.`)).length}]; // `nats`, or another kind of pools that a package adds
   });
 }
 

@@ -13,7 +13,7 @@ import {saidByHost} from './remote-host.js';
 /**
  * @typedef {object} Pool  hosts that servers share over NATS
  * @property {string} name
- * @property {'nats'} kind
+ * @property {string} kind  `nats`, or another kind that a package adds
  * @property {'running' | 'away' | 'failed'} state
  * @property {string} reason
  * @property {string} address  NATS servers, separated by `, `

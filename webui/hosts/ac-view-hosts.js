@@ -17,6 +17,9 @@ import './ac-pool-card.js';
 import './ac-remote-host-card.js';
 import {act, heldBy} from './remote-host.js';
 
+/** All other kinds are pools, which packages can add: `nats` is one. */
+const SINGLE_KINDS = ['process', 'remote', 'member'];
+
 /** @typedef {import('./ac-host-card.js').KnownHost} KnownHost */
 /** @typedef {import('./remote-host.js').RemoteHost} RemoteHost */
 /** @typedef {import('./ac-pool-card.js').Pool} Pool */
@@ -90,7 +93,7 @@ export class AcViewHosts extends Localized(LitElement) {
   _all(hosts) {
     const remote = /** @type {RemoteHost[]} */ (hosts.filter(({kind}) => kind === 'remote'));
     const local = /** @type {KnownHost[]} */ (hosts.filter(({kind}) => kind === 'process'));
-    const pools = /** @type {Pool[]} */ (hosts.filter(({kind}) => kind === 'nats'));
+    const pools = /** @type {Pool[]} */ (hosts.filter(({kind}) => !SINGLE_KINDS.includes(kind)));
     const members = /** @type {PoolHost[]} */ (hosts.filter(({kind}) => kind === 'member'));
     return html`
       ${hosts.length ? nothing : this._none()}

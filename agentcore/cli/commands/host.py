@@ -4,36 +4,55 @@ import os
 import platform
 import re
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from agentcore.cli.options import config_option, is_verbose, json_option
 
+if TYPE_CHECKING:
+    from agentcore.api.host_kinds import MakeProgram
+
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_BEFORE_ADDED = 3
+"""How many options come before those of kinds in the help: --config, --json, --server."""
+
+_DISTRIBUTION_OF_OPTION = dict.fromkeys(("--pool", "--key", "--capacity", "--label"), "agentcore-nats-hosts")
+"""Options that were agentcore's own once: the distribution that has them now."""
 
 
-@click.command()
+class _HostCommand(click.Command):
+    """Has the options of all installed kinds of hosts, besides those below."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        from agentcore.config.host_kinds import load_kinds
+
+        own = super().get_params(ctx)
+        names = {param.name for param in own}
+        added = [option for kind in load_kinds() for option in kind.host_options() if option.name not in names]
+        return [*own[:_BEFORE_ADDED], *added, *own[_BEFORE_ADDED:]]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as exc:
+            missing = _DISTRIBUTION_OF_OPTION.get(exc.option_name)
+            if missing is None:
+                raise
+            from agentcore.cli.terminal.exits import CliError
+            from agentcore.installing import pip_command
+
+            raise CliError(f"{exc.option_name} needs a package more", hint=pip_command(missing)) from None
+
+
+@click.command(cls=_HostCommand)
 @config_option
 @json_option
 @click.option(
     "--server", metavar="URL", envvar="SERVER_URL", required=True, help="The server's address.  [default: SERVER_URL]"
-)
-@click.option("--pool", metavar="POOL", help="Be one of this pool: --server is then its NATS, nats:// or tls://.")
-@click.option(
-    "--key", "key", type=_FILE, metavar="FILE", help="Of a pool: the seed of the NKEY that NATS knows this by."
-)
-@click.option(
-    "--capacity",
-    type=click.IntRange(1, 100_000),
-    default=20,
-    show_default=True,
-    help="Of a pool: how many pages, terminals and the like may live here.",
-)
-@click.option(
-    "--label", "labels", multiple=True, metavar="LABEL", help="Of a pool: what servers can ask for, as `gpu`."
 )
 @click.option("--name", metavar="NAME", help="What this machine is called there.  [default: its own name]")
 @click.option(
@@ -48,13 +67,10 @@ def host(
     config_path: Path,
     as_json: bool,
     server: str,
-    pool: str | None,
-    key: Path | None,
-    capacity: int,
-    labels: tuple[str, ...],
     name: str | None,
     ca: Path | None,
     pairs: bool,
+    **kind_options: Any,
 ) -> int:
     """Offer the modules of this machine to a server elsewhere, until Ctrl-C.
 
@@ -62,8 +78,8 @@ def host(
     lost. The modules are those that app.json lists here, with its settings, its workspace and its sandbox; what may run
     is decided at the server. The first time it shows a code, which a person types in the server's approval view.
 
-    With --pool it is one of many hosts that servers share over NATS: they find it, and nothing new comes here beyond
-    its capacity.
+    Installed kinds of hosts add options, such as --pool: with it, this machine is one of many hosts that servers share
+    over NATS. They find it, and nothing new comes here beyond its capacity.
 
     With --json each thing that is told is one line: `agent.offers`, `agent.code`, `agent.state`, and
     `resource.stateChanged` of whatever lives here, as GET /api/events of a server has it. Errors go to stderr.
@@ -83,11 +99,9 @@ def host(
     from agentcore.hosts.machine_program import (
         HostCallbacks,
         HostNotPaired,
-        Membership,
-        NatsServers,
         Server,
         run_host_for_server,
-        run_host_in_pool,
+        run_host_program,
     )
     from agentcore.server.logging import configure_logging, log_to_state_folder
     from agentcore.store.state import StateDir
@@ -98,17 +112,11 @@ def host(
             f"{called!r} cannot be a host's name: up to 40 small letters, digits, _ and -, a letter first",
             hint="choose one with --name",
         )
-    if pool is None and (key is not None or labels):
-        raise CliError("--key and --label are of a pool", hint="name the pool with --pool")
     hide_secrets()
     configure_logging(level="debug" if is_verbose() else "info" if not own_stdout().isatty() else "warning")
     config = load_config(config_path, os.environ)
-    where = Server.from_address(server, ca) if pool is None else None
-    membership = (
-        None
-        if pool is None
-        else Membership.from_options(pool, called, NatsServers(tuple(server.split(",")), key, ca), capacity, labels)
-    )
+    make_program = _find_program(kind_options, server=server, name=called, ca=ca)
+    where = Server.from_address(server, ca) if make_program is None else None
     if not config.modules:
         raise CliError(f"{config.file} lists no modules, so this machine offers nothing", hint="agentcore init --help")
     address = server if where is None else where.address
@@ -128,8 +136,8 @@ def host(
         try:
             if where is not None:
                 runner.run(run_host_for_server(config, state, where, called, told, pairs=pairs))
-            if membership is not None:
-                runner.run(run_host_in_pool(config, state, membership, told))
+            if make_program is not None:
+                runner.run(run_host_program(config, state, make_program, told))
         except HostNotPaired as exc:
             raise CliError(
                 f"{address} does not let {called!r} in: {exc}",
@@ -137,6 +145,17 @@ def host(
                 code=ExitCode.UNREACHABLE,
             ) from None
     return ExitCode.OK
+
+
+def _find_program(options: Mapping[str, Any], *, server: str, name: str, ca: Path | None) -> "MakeProgram | None":
+    """Return the program of the added kind of hosts that the options are meant for; None: the machine dials in."""
+    from agentcore.config.host_kinds import load_kinds
+
+    for kind in load_kinds():
+        own = {option.name: options[option.name] for option in kind.host_options()}
+        if (make_program := kind.join(own, server=server, name=name, ca=ca)) is not None:
+            return make_program
+    return None
 
 
 def _own_name() -> str:

@@ -67,8 +67,10 @@ class ChatClient:
 
     async def list_hosts(self) -> list[dict[str, Any]]:
         """Return the hosts on other machines and the pools."""
+        from agentcore.core.modules import is_pool_kind
+
         found: list[dict[str, Any]] = (await asyncio.to_thread(self._server.get, "/api/hosts"))["hosts"]
-        return [host for host in found if host["kind"] in ("remote", "nats")]
+        return [host for host in found if host["kind"] == "remote" or is_pool_kind(host["kind"])]
 
     async def make_prompt(self, tool: str, arguments: Mapping[str, Any]) -> str:
         """Return the text of a prompt for the user to send; content other than text is left out."""

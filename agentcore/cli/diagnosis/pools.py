@@ -1,14 +1,11 @@
 """Checks of `agentcore doctor` for pools: whether they are reachable, and whether their hosts accept new work."""
 
-import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from agentcore.cli.diagnosis.finding import Finding
-from agentcore.config import AppConfig, PoolConfig
+from agentcore.config import AppConfig, HostGroupConfig
 
-_PACKAGE = "nats"
-_INSTALL = "pip install 'agentcore-runtime[pool]'"
 _Known = Mapping[str, Any]
 
 
@@ -19,7 +16,7 @@ def check_pools(states: Mapping[str, _Known], config: AppConfig) -> Iterator[Fin
         states: All hosts that the server knows, by name.
     """
     for name, pool in config.hosts.items():
-        if isinstance(pool, PoolConfig):
+        if isinstance(pool, HostGroupConfig):
             members = [each for each in states.values() if each["kind"] == "member" and _is_in(each, name)]
             yield from _check_pool(f"pool {name}", name, states.get(name), members)
 
@@ -31,10 +28,6 @@ def _is_in(member: _Known, pool: str) -> bool:
 def _check_pool(subject: str, name: str, known: _Known | None, members: Sequence[_Known]) -> Iterator[Finding]:
     if known is None:
         yield Finding("note", subject, "the running server does not know it yet", "restart the server")
-    elif known["state"] != "running" and importlib.util.find_spec(_PACKAGE) is None:
-        yield Finding(
-            "problem", subject, "the package for NATS is not installed", f"{_INSTALL}, and restart the server"
-        )
     elif known["state"] == "failed":
         advice = "correct what it says, and restart the server"
         yield Finding("problem", subject, f"failed: {known['reason']}", advice)

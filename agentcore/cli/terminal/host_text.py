@@ -27,6 +27,8 @@ def print_hosts(hosts: Sequence[Mapping[str, Any]], server: str) -> None:
     Args:
         server: The server's address, shown for hosts that have yet to dial in. Empty: no server is running.
     """
+    from agentcore.core.modules import is_pool_kind
+
     local = [_process_row(host) for host in hosts if host["kind"] == "process"]
     remote = [_remote_row(host, server) for host in hosts if host["kind"] == "remote"]
     if local:
@@ -37,7 +39,7 @@ def print_hosts(hosts: Sequence[Mapping[str, Any]], server: str) -> None:
         print_table(_REMOTE_HEADER, remote, [_COLOURS.get(row[1]) for row in remote])
         _print_problems(host for host in hosts if host["kind"] == "remote")
     is_first = not local and not remote
-    for pool in (host for host in hosts if host["kind"] == "nats"):
+    for pool in (host for host in hosts if is_pool_kind(host["kind"])):
         if not is_first:
             click.echo()
         is_first = False
@@ -51,7 +53,7 @@ def _print_pool(pool: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -
     reason = f": {pool['reason']}" if pool["reason"] else ""
     click.echo(colour_text(f"pool {name} is {state}", _COLOURS.get(state, "yellow")) + terminal_safe(reason))
     wanted = f", of hosts with {', '.join(pool['labels'])}" if pool["labels"] else ""
-    print_text(f"  NATS     {pool['address']}")
+    print_text(f"  {pool['kind'].upper():<8} {pool['address']}")
     print_text(f"  modules  {', '.join(module['name'] for module in pool['modules'])}{wanted}")
     if members:
         there = [member for member in members if member["used"] is not None]

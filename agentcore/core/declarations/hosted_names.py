@@ -7,6 +7,8 @@ _BETWEEN = "/"
 _IN_POOL = "."
 """Neither occurs in names of modules, hosts or pools."""
 
+_SINGLE_KINDS = ("process", "remote", "member")
+
 
 def hosted_name(host: str, module: str) -> str:
     """Return the name of a host's module at the server."""
@@ -42,3 +44,8 @@ def is_member(host: str) -> bool:
 def name_for_people(module: str) -> str:
     """Return a module's name without the member of the pool."""
     return hosted_name(pool_of(host_in(module)), module.rpartition(_BETWEEN)[2])
+
+
+def is_pool_kind(kind: str) -> bool:
+    """True if a host of this kind is a pool: all kinds that distributions add are."""
+    return kind not in _SINGLE_KINDS

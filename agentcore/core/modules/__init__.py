@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from agentcore.core.declarations.components import policy_lines
     from agentcore.core.declarations.definitions import RESERVED_NAMES
-    from agentcore.core.declarations.hosted_names import host_in, is_member, pool_of
+    from agentcore.core.declarations.hosted_names import host_in, is_member, is_pool_kind, pool_of
     from agentcore.core.discovery.source_search import title_of
     from agentcore.core.modules.family_block import block_model, raw_block, settings_in_code
     from agentcore.core.modules.host_protocols import HostReport, ModuleHosts
@@ -39,6 +39,7 @@ __all__ = [
     "host_in",
     "invalid_arguments",
     "is_member",
+    "is_pool_kind",
     "page_additions",
     "policy_lines",
     "pool_of",
@@ -68,6 +69,7 @@ _HOMES = {
     "host_in": "agentcore.core.declarations.hosted_names",
     "invalid_arguments": "agentcore.core.modules.validation",
     "is_member": "agentcore.core.declarations.hosted_names",
+    "is_pool_kind": "agentcore.core.declarations.hosted_names",
     "page_additions": "agentcore.core.modules.page_policy_additions",
     "policy_lines": "agentcore.core.declarations.components",
     "pool_of": "agentcore.core.declarations.hosted_names",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from agentcore.api.hosts import HostInfo
+from agentcore.core.declarations.hosted_names import is_pool_kind
 from agentcore.core.discovery.source_search import Found
 from agentcore.errors import ToolError
 
@@ -65,6 +66,11 @@ class HostReport:
     used: int | None = None
     labels: tuple[str, ...] = ()
     may_use_chats: bool = False
+
+    @property
+    def is_pool(self) -> bool:
+        """True if it represents many hosts, each of kind `member`: its kind was added by a distribution."""
+        return is_pool_kind(self.kind)
 
 
 class ModuleProxy(Protocol):

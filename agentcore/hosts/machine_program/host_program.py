@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 import structlog
 
+from agentcore.api.host_kinds.machine import MakeProgram
 from agentcore.config.loading import AppConfig
 from agentcore.config.workspace import open_workspace
 from agentcore.core.containment.containment import report_loop_error
@@ -17,8 +18,8 @@ from agentcore.files.workspace import Workspace
 from agentcore.hosts.machine_program.connection import Connection, Server
 from agentcore.hosts.machine_program.machine_worker import MachineWorker
 from agentcore.hosts.machine_program.own_modules import OwnModules
-from agentcore.hosts.machine_program.pool_host import Membership, PoolHost
 from agentcore.hosts.machine_program.server_key import ServerKey
+from agentcore.hosts.machine_program.shared_machine import SharedMachine
 from agentcore.hosts.machine_program.user_messages import HostCallbacks
 from agentcore.hosts.worker.environment import HostSurroundings
 from agentcore.store.state import StateDir
@@ -65,18 +66,18 @@ async def run_host_for_server(
                     await worker.stop()
 
 
-async def run_host_in_pool(config: AppConfig, state: StateDir, membership: Membership, told: HostCallbacks) -> None:
-    """Run the modules of an app.json for the servers of a pool, until SIGINT or SIGTERM.
+async def run_host_program(config: AppConfig, state: StateDir, make_program: MakeProgram, told: HostCallbacks) -> None:
+    """Run the modules of an app.json for the servers that an added kind of hosts serves, until SIGINT or SIGTERM.
 
     Args:
         state: The state folder of this machine, locked by this process.
     Raises:
-        NatsMissing: There is no package for NATS.
+        Exception: Raised by the program.
     """
     async with _set_up_program(config, state) as (workspace, over):
-        pool_host = PoolHost(config, state.path, workspace, membership, told)
+        program = make_program(SharedMachine(config, state.path, workspace, told))
         loop = asyncio.get_running_loop()
-        running = loop.create_task(pool_host.run(), name="pool")
+        running = loop.create_task(program.run(), name="program")
         ending = loop.create_task(over.wait(), name="over")
         try:
             await asyncio.wait({running, ending}, return_when=asyncio.FIRST_COMPLETED)
@@ -88,7 +89,7 @@ async def run_host_in_pool(config: AppConfig, state: StateDir, membership: Membe
             await asyncio.wait({running, ending})
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_STOP_SECONDS):
-                    await pool_host.stop()
+                    await program.stop()
 
 
 @asynccontextmanager

@@ -9,11 +9,12 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import structlog
 
 from agentcore.api import Background, HostInfo, ToolResult
+from agentcore.api.host_kinds.frames import Carrier, LinkError, MakePeer, Transport
 from agentcore.api.hosts import HostState
 from agentcore.core.calls.context import CallContext
 from agentcore.core.containment.foreign_error import reason_of
@@ -31,8 +32,7 @@ from agentcore.hosts.server_end.link import HostLink
 from agentcore.hosts.server_end.linked_module import LinkedModule
 from agentcore.hosts.server_end.operations import ForeignMachine
 from agentcore.hosts.server_end.status import HostStatus
-from agentcore.hosts.wire.frames import LinkError
-from agentcore.hosts.wire.peer import Peer, Transport
+from agentcore.hosts.wire.peer import Peer
 from agentcore.store.credentials.host_keys import KnownHost, KnownHosts
 
 log = structlog.get_logger(__name__)
@@ -42,18 +42,6 @@ _STILL_THERE_SECONDS = 3.0
 _PLATFORM_CHARS = 100
 _FOLDERS = 20
 _FOLDER_CHARS = 500
-
-
-class Carrier(Protocol):
-    """A connection that was opened."""
-
-    async def carry_frames(self) -> None:
-        """Carry frames until it ends; the peer ends with it."""
-        ...
-
-
-Carrying = Callable[[Callable[[Transport], Peer]], Carrier]
-"""Makes what carries the frames of a peer, and with it the peer."""
 
 
 @dataclass(eq=False)
@@ -212,7 +200,7 @@ class Machine:
             asking.cancel()
         return asking.done() and not asking.cancelled() and asking.exception() is None
 
-    async def serve_connection(self, carrying: Carrying, address: str) -> None:
+    async def serve_connection(self, carrying: Callable[[MakePeer], Carrier], address: str) -> None:
         """Serve a connection from its start to its end; `address`: where the host is."""
         links: list[HostLink] = []
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from agentcore.config.hosts import KEEP_MINUTES, RemoteHostConfig
+from agentcore.api.host_kinds.config import KEEP_MINUTES
+from agentcore.config.hosts import RemoteHostConfig
 from agentcore.core.approvals.host_pairings import HostOffer, HostPairings
 from agentcore.core.approvals.queue import ApprovalQueue
 from agentcore.core.declarations.hosted_names import is_member, pool_of

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import structlog
 
 from agentcore.api import Runtime, ToolResult
+from agentcore.api.host_kinds.frames import Transport
 from agentcore.api.port import Operation, operations_of
 from agentcore.core.calls.context import CallContext
 from agentcore.core.containment.foreign_error import reason_of
@@ -30,7 +31,7 @@ from agentcore.hosts.server_end.operations import OPERATIONS, ForeignMachine
 from agentcore.hosts.server_end.routes import ServedRoutes
 from agentcore.hosts.server_end.sent_calls import SentCalls
 from agentcore.hosts.wire.frames import PROTOCOL, LinkError
-from agentcore.hosts.wire.peer import Message, Peer, Transport
+from agentcore.hosts.wire.peer import Message, Peer
 from agentcore.hosts.wire.values import error_of
 from agentcore.supervision.control import ControlReport, Quarantined
 from agentcore.supervision.holder import Holder

@@ -4,29 +4,32 @@ import struct
 from collections.abc import Callable
 from typing import Literal
 
-from agentcore.errors import AgentcoreError
-
-PROTOCOL = "agentcore.host.1"
-"""The version of the protocol: a WebSocket's sub-protocol, and `protocol` of `hello`."""
-
-TEXT_BYTES = 16 * 1024 * 1024
-"""The largest message. Results, arguments and definitions have smaller limits of their own."""
-
-PIECE_BYTES = 64 * 1024
-"""The size of one chunk of a blob: urgent messages wait for no more than that."""
+from agentcore.api.host_kinds.frames import PIECE_BYTES, PIECE_HEADER_BYTES, PROTOCOL, TEXT_BYTES, LinkError
 
 _HEADER = struct.Struct("!IB")
 _PIECE = struct.Struct("!QB")
-PIECE_HEADER_BYTES = _PIECE.size
 HEADER_BYTES = _HEADER.size
+assert _PIECE.size == PIECE_HEADER_BYTES  # noqa: S101 - the limit of a frame has both
+
+__all__ = [
+    "BINARY",
+    "HEADER_BYTES",
+    "PIECE_BYTES",
+    "PIECE_HEADER_BYTES",
+    "PROTOCOL",
+    "TEXT",
+    "TEXT_BYTES",
+    "FrameReader",
+    "Kind",
+    "LinkError",
+    "decode_chunk",
+    "encode_chunk",
+    "encode_frame",
+]
 
 Kind = Literal[1, 2]
 TEXT: Kind = 1
 BINARY: Kind = 2
-
-
-class LinkError(AgentcoreError):
-    """The other side of a link violated the protocol, or is gone; the message says how."""
 
 
 def encode_frame(kind: Kind, payload: bytes) -> bytes:

@@ -7,11 +7,12 @@ ping or a cancellation never waits for an image. A message that names blobs is s
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import pydantic_core
 import structlog
 
+from agentcore.api.host_kinds.frames import Transport
 from agentcore.bounds import LINK_MESSAGE_PARTS
 from agentcore.core.containment.foreign_error import log_failure, reason_of
 from agentcore.encoding import to_json
@@ -36,26 +37,6 @@ _FLOOD_SECONDS = 2.0
 Message = dict[str, Any]
 OnRequest = Callable[[Message], Awaitable[Any]]
 OnMessage = Callable[[Message], None]
-
-
-class Transport(Protocol):
-    """The transport of a peer's frames."""
-
-    def send_text(self, data: bytes) -> None:
-        """Send a message; never waits."""
-        ...
-
-    async def send_binary(self, data: bytes) -> None:
-        """Send a chunk of a blob, once the stream accepts it.
-
-        Raises:
-            ConnectionError: The other side is gone.
-        """
-        ...
-
-    def close(self) -> None:
-        """End the connection."""
-        ...
 
 
 class Peer:

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Protocol
 
-from agentcore.hosts.wire.frames import PIECE_BYTES, PIECE_HEADER_BYTES, TEXT_BYTES
-from agentcore.hosts.wire.outgoing import Outgoing
+from agentcore.api.host_kinds.frames import PIECE_BYTES, PIECE_HEADER_BYTES, TEXT_BYTES
+from agentcore.api.host_kinds.outgoing import FrameQueue
 from agentcore.hosts.wire.peer import Peer
 
 SOCKET_PATH = "/api/hosts/socket"
@@ -42,7 +42,7 @@ class WebSocket(Protocol):
     def __aiter__(self) -> AsyncIterator[Any]: ...
 
 
-class SocketLink(Outgoing):
+class SocketLink(FrameQueue):
     """Carries the frames of one peer: messages as text, chunks of blobs as binary messages between them.
 
     Args:

@@ -10,6 +10,7 @@ from typing import Any
 import structlog
 
 from agentcore import __version__
+from agentcore.api.host_kinds.frames import Transport
 from agentcore.core.containment.containment import ModuleExit
 from agentcore.core.containment.foreign_error import log_failure, reason_of
 from agentcore.core.event_loop.watchdog import NoExternalWatcher, Watchdog
@@ -17,7 +18,7 @@ from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.hosts.wire.declarations import preview_to_wire
 from agentcore.hosts.wire.frames import PROTOCOL, LinkError
-from agentcore.hosts.wire.peer import Message, OnMessage, OnRequest, Peer, Transport
+from agentcore.hosts.wire.peer import Message, OnMessage, OnRequest, Peer
 from agentcore.hosts.wire.values import arguments_of, error_to_wire, resource_of, result_to_wire
 from agentcore.hosts.worker.context import RemoteContext
 from agentcore.hosts.worker.ended_calls import EndedCall, EndedCalls

@@ -45,8 +45,8 @@ class HostView(WireModel):
     kind: Annotated[
         str,
         Field(
-            description="`process`: on this machine; `remote`: another machine; `nats`: a pool; `member`: one of the "
-            "hosts of a pool, as `farm.box7`."
+            description="`process`: on this machine; `remote`: another machine; `member`: one of the hosts of a "
+            "pool, as `farm.box7`; `nats` and all others: a pool."
         ),
     ]
     state: Annotated[
@@ -54,7 +54,7 @@ class HostView(WireModel):
         Field(
             description="`stopped`, `starting`, `running`, `failed`; of one on another machine `waiting` (to be let "
             "in), `running`, `away`, `draining`, `drained`, `disconnected`; of a pool `running`, `away` (none of its "
-            "hosts is there, or NATS is not), `failed`."
+            "hosts is there, or they cannot be found), `failed`."
         ),
     ]
     reason: Annotated[str, Field(description="Why it has failed, or why it ended the last time.")]
@@ -67,7 +67,10 @@ class HostView(WireModel):
     memory_max_bytes: Annotated[int | None, Field(description="What it may hold; null: it has no bound.")]
     latency_ms: Annotated[float | None, Field(description="How long its last answer took.")]
     ends_in_last_hour: Annotated[int, Field(description="How often it ended by itself.")]
-    address: Annotated[str, Field(description="Of one on another machine: where it dialled in from; of a pool: NATS.")]
+    address: Annotated[
+        str,
+        Field(description="Of one on another machine: where it dialled in from; of a pool: where its hosts are found."),
+    ]
     platform: Annotated[str, Field(description="The system of that machine, as it says.")]
     workspace: Annotated[list[str], Field(description="The folders there that its tools may touch.")]
     paired_at: Annotated[int | None, Field(description="When a person let it in.")]
@@ -149,7 +152,7 @@ class HostViews:
         return self._describe_host(reports[name])
 
     def _describe_host(self, told: HostReport) -> HostView:
-        if told.kind == "nats":
+        if told.is_pool:
             modules = [self._describe_pooled_module(told.name, name) for name in told.modules]
             return self._build_view(told, [], modules)
         known = self._registry.hosted if told.kind in ("remote", "member") else self._registry.records

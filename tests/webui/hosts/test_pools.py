@@ -11,7 +11,7 @@ from tests.webui.serving import PHONE
 
 pytestmark = [pytest.mark.spec("H3"), pytest.mark.spec("M7")]
 
-FAILED = {"reason": "NATS needs a package more: pip install 'agentcore-runtime[pool]'"}
+FAILED = {"reason": "hosts.farm: the key no.seed cannot be read"}
 TALL = {"width": 1280, "height": 1900}
 LOOKS = {
     "twenty-phone": (list_twenty(), {"viewport": PHONE | {"height": 3400}}),

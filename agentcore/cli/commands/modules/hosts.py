@@ -14,6 +14,12 @@ from agentcore.cli.terminal.exits import CliError, ExitCode
 if TYPE_CHECKING:
     from agentcore.cli.backend.server_backend import ServerBackend
 
+_NATS_COMMAND = "key"
+"""A command that was agentcore's own once."""
+
+_NATS_DISTRIBUTION = "agentcore-nats-hosts"
+"""The distribution that has it now."""
+
 Command = TypeVar("Command", bound=Callable[..., object])
 
 
@@ -23,7 +29,32 @@ def _names_host(command: Command) -> Command:
     return config_option(json_option(named))
 
 
-@click.group(invoke_without_command=True)
+class _HostsGroup(click.Group):
+    """Has the commands of all installed kinds of hosts, besides those below."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *self._find_added()})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        own = super().get_command(ctx, cmd_name)
+        return self._find_added().get(cmd_name) if own is None else own
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] == _NATS_COMMAND and not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
+            from agentcore.installing import pip_command
+
+            raise CliError("keys of a pool need a package more", hint=pip_command(_NATS_DISTRIBUTION))
+        return super().resolve_command(ctx, args)
+
+    def _find_added(self) -> dict[str, click.Command]:
+        from agentcore.config.host_kinds import load_kinds
+
+        return {name: command for kind in load_kinds() for name, command in kind.host_commands().items()}
+
+
+@click.group(cls=_HostsGroup, invoke_without_command=True)
 @config_option
 @json_option
 @click.pass_context
@@ -178,45 +209,6 @@ def pair(config_path: Path, code: str, *, chats: bool) -> int:
         )
     click.echo(f"{shown['name']} is paired and connects automatically." if accepts else "Refused.")
     return ExitCode.OK if accepts else ExitCode.CALL_FAILED
-
-
-@hosts.command()
-@json_option
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--pool", metavar="POOL", required=True, help="The pool, as app.json calls it under hosts.")
-@click.option("--name", metavar="NAME", help="The host that gets it.  [default: a server of the pool]")
-@click.option("--existing", is_flag=True, help="FILE has a key already: print what NATS has to know of it now.")
-def key(file: Path, as_json: bool, pool: str, name: str | None, *, existing: bool) -> None:
-    """Make the key of a host of a pool, or of a server that uses it, and print what NATS has to know of it.
-
-    The key itself is written to FILE, for its owner alone. What is printed belongs into the list `users` of NATS'
-    configuration: it lets the key say and hear what is its own in this pool, and nothing else.
-
-    \b
-    Examples:
-      agentcore hosts key box7.seed --pool farm --name box7
-      agentcore hosts key server.seed --pool farm
-    """
-    import re
-
-    from agentcore.cli.terminal.output import print_json
-    from agentcore.config import HOST_NAME
-    from agentcore.hosts import KeyExists, make_key, public_key_in, user_block
-
-    for each in filter(None, (pool, name)):
-        if not re.fullmatch(HOST_NAME, each):
-            raise CliError(f"{each!r} cannot be a name: {HOST_NAME}")
-    try:
-        public = public_key_in(file) if existing else make_key(file)
-    except ImportError:
-        raise CliError("NKEYs need a package more", hint="pip install 'agentcore-runtime[pool]'") from None
-    except (KeyExists, OSError, ValueError) as exc:
-        raise CliError(str(exc)) from None
-    block = user_block(pool, public, name)
-    if as_json:
-        print_json({"publicKey": public, "user": block})
-    else:
-        click.echo(block)
 
 
 def _server_backend(config_path: Path) -> "ServerBackend":

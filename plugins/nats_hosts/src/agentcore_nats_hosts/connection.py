@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 
 import structlog
 
-from agentcore.errors import AgentcoreError
-from agentcore.net.loopback import is_loopback_name
+from agentcore.api.host_kinds import HostKindError, is_loopback_name
 
 if TYPE_CHECKING:
     from nats.aio.client import Client
@@ -31,14 +30,6 @@ _NOBODY = "_"
 
 _GONE_SECONDS = 60
 """After so long a connection on which no answer came is another one by now: by pings that is known before."""
-
-
-class PoolAddressError(AgentcoreError):
-    """An address at which no pool can be reached, or an unreadable key; the message says why."""
-
-
-class NatsMissing(AgentcoreError):  # noqa: N818 - it says what is the case
-    """The package for NATS is not installed."""
 
 
 @dataclass(frozen=True)
@@ -59,25 +50,23 @@ class NatsServers:
         """Check that it can be reached without sending secrets unencrypted.
 
         Raises:
-            PoolAddressError: It cannot.
+            HostKindError: It cannot; the message says why.
         """
         for address in self.addresses:
             parts = urlsplit(address)
             if parts.scheme not in ("nats", "tls") or not parts.hostname or parts.path not in ("", "/"):
-                raise PoolAddressError(
-                    f"{address!r} is no address of NATS: give one such as tls://nats.example.org:4222"
-                )
+                raise HostKindError(f"{address!r} is no address of NATS: give one such as tls://nats.example.org:4222")
             if parts.username is not None:
-                raise PoolAddressError("a log-in in an address of NATS would stand in logs: give a key instead")
+                raise HostKindError("a log-in in an address of NATS would stand in logs: give a key instead")
             if parts.scheme == "nats" and not is_loopback_name(parts.hostname):
-                raise PoolAddressError(f"{address!r} would carry all in the clear: off this machine it is tls://")
+                raise HostKindError(f"{address!r} would carry all in the clear: off this machine it is tls://")
         if self.key is not None:
             try:
                 seed = self.key.read_text().strip()
             except (OSError, UnicodeError) as exc:
-                raise PoolAddressError(f"the key {self.key} cannot be read: {exc}") from None
+                raise HostKindError(f"the key {self.key} cannot be read: {exc}") from None
             if not seed.startswith("SU"):
-                raise PoolAddressError(f"{self.key} has no seed of an NKEY of a user, which begins with SU")
+                raise HostKindError(f"{self.key} has no seed of an NKEY of a user, which begins with SU")
 
     def connect_options(self) -> dict[str, Any]:
         """Return the options of `nats.connect`."""
@@ -120,15 +109,9 @@ class NatsConnection:
         return self._up.is_set()
 
     async def open(self) -> None:
-        """Connect; waits until that was possible once.
+        """Connect; waits until that was possible once."""
+        import nats  # noqa: PLC0415 - heavy, and needed where a pool is used only
 
-        Raises:
-            NatsMissing: There is no package for it.
-        """
-        try:
-            import nats  # noqa: PLC0415 - only pools need it
-        except ImportError:
-            raise NatsMissing("NATS needs a package more: pip install 'agentcore-runtime[pool]'") from None
         self._client = await nats.connect(
             **self._servers.connect_options(),
             name=self._name,

@@ -8,10 +8,10 @@ import struct
 
 import nats as nats_py
 import pytest
+from agentcore_nats_hosts.pool_messages import Announcement, OpenLink
+from agentcore_nats_hosts.subjects import Subjects
 
 from agentcore.api import Principal, Resource
-from agentcore.hosts.pool.pool_messages import Announcement, OpenLink
-from agentcore.hosts.pool.subjects import Subjects
 from agentcore.hosts.wire.frames import PROTOCOL
 from agentcore.hosts.wire.values import arguments_to_wire, principal_to_wire, resource_to_wire
 from tests.hosts.fake_host import TOOL

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+SIGN_SECONDS = 0.5
+"""How often hosts and servers announce themselves."""
+
 QUEUE = "members"
 """The queue group of hosts with free capacity."""
 

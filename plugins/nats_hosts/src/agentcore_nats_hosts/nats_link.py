@@ -9,10 +9,8 @@ import struct
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from agentcore.hosts.pool.connection import NatsConnection
-from agentcore.hosts.wire.frames import PIECE_BYTES, PIECE_HEADER_BYTES, TEXT_BYTES
-from agentcore.hosts.wire.outgoing import Outgoing
-from agentcore.hosts.wire.peer import Peer
+from agentcore.api.host_kinds import PIECE_BYTES, PIECE_HEADER_BYTES, TEXT_BYTES, FrameQueue, MakePeer
+from agentcore_nats_hosts.connection import NatsConnection
 
 if TYPE_CHECKING:
     from nats.aio.msg import Msg
@@ -28,7 +26,7 @@ _PIECES_TAKEN = 16
 would accept any number, and drop what a slow reader does not read."""
 
 
-class NatsLink(Outgoing):
+class NatsLink(FrameQueue):
     """Carries the frames of one peer.
 
     Args:
@@ -45,7 +43,7 @@ class NatsLink(Outgoing):
         incoming: str,
         outgoing: str,
         on_ready: Callable[[], Awaitable[None]],
-        make: Callable[["NatsLink"], Peer],
+        make: MakePeer,
     ) -> None:
         super().__init__()
         self._nats = nats

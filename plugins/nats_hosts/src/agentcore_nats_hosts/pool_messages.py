@@ -5,8 +5,7 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from agentcore.config.hosts import HOST_NAME, LABEL, LABELS
-from agentcore.hosts.wire.frames import LinkError
+from agentcore.api.host_kinds import HOST_NAME, LABEL, LABELS, LinkError
 
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9]{8,64}$")]
 MemberName = Annotated[str, Field(pattern=HOST_NAME)]

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from agentcore.hosts.pool.connection import NatsConnection
-from agentcore.hosts.pool.subjects import Subjects
+from agentcore_nats_hosts.connection import NatsConnection
+from agentcore_nats_hosts.subjects import Subjects
 
 if TYPE_CHECKING:
     from nats.js.object_store import ObjectStore

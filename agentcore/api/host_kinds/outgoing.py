@@ -3,19 +3,22 @@
 import asyncio
 from collections import deque
 
-from agentcore.hosts.wire.peer import Peer
+from agentcore.api.host_kinds.frames import FramePeer
 
 _FLOOD_BYTES = 256 * 1024 * 1024
 
 
-class Outgoing:
-    """Accepts what a peer sends, and stores it until a writer can send it.
+class FrameQueue:
+    """The sending half of a `Transport`: accepts what a peer sends, and stores it until a writer can send it.
 
     The writer clears `_news` before it checks what waits, so that nothing that arrives meanwhile is missed, and
     sets `_sent` when the chunk was sent.
+
+    Attributes:
+        peer: The peer that sends; set by the subclass.
     """
 
-    peer: Peer
+    peer: FramePeer
 
     def __init__(self) -> None:
         self._texts: deque[bytes] = deque()
@@ -26,6 +29,7 @@ class Outgoing:
         self._is_closing = self._is_lost = False
 
     def send_text(self, data: bytes) -> None:
+        """See `Transport`; a peer whose frames are not sent is closed."""
         self._texts.append(data)
         self._held_bytes += len(data)
         self._news.set()
@@ -34,6 +38,7 @@ class Outgoing:
             self.peer.close("the other side does not receive any more")
 
     async def send_binary(self, data: bytes) -> None:
+        """See `Transport`."""
         if not self._is_lost:
             self._sent.clear()
             self._piece = data

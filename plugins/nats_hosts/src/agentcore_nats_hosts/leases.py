@@ -7,14 +7,14 @@ that a server that was wrongly considered dead can no longer act.
 import asyncio
 import contextlib
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from agentcore.errors import ToolError
-from agentcore.hosts.pool.connection import NatsConnection
-from agentcore.hosts.pool.subjects import Subjects
+from agentcore.api import ToolError
+from agentcore_nats_hosts.connection import NatsConnection
+from agentcore_nats_hosts.subjects import Subjects
 
 if TYPE_CHECKING:
     from nats.js.kv import KeyValue
@@ -100,7 +100,7 @@ class Leases:
         except Exception as exc:
             raise _lease_unknown_error(resource_id, exc) from exc
 
-    def release_lease(self, resource_id: str) -> Callable[[], Any] | None:
+    def release_lease(self, resource_id: str) -> Callable[[], Coroutine[Any, Any, None]] | None:
         """Delete the lease of an ended resource; return a task that notifies the others."""
         number = self.held.pop(resource_id, None)
         if number is None:

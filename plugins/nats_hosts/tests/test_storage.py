@@ -4,48 +4,10 @@ import contextlib
 
 import pytest
 
-from tests.hosts.pool_of_hosts import member, members_running, nats_running, pool_place, why_not
-from tests.hosts.two_machines import Place, serving
+from tests.hosts.pool_of_hosts import member, members_running, nats_running, pool_place, say, storing_place, why_not
+from tests.hosts.two_machines import serving
 
 pytestmark = [pytest.mark.skipif(bool(why_not()), reason=why_not()), pytest.mark.more]
-
-STORING = '''
-from agentcore.api import Module, ToolContext, tool
-
-
-class Storing(Module):
-    """Stores what it is given."""
-
-    @tool()
-    async def store(self, ctx: ToolContext, name: str, text: str, times: int = 1) -> str:
-        """Store a text, so many times."""
-        await self.runtime.storage.put(name, text.encode() * times)
-        return "stored"
-
-    @tool(read_only=True)
-    async def look(self, ctx: ToolContext, name: str) -> str:
-        """Give what was stored."""
-        found = await self.runtime.storage.get(name)
-        return "nothing" if found is None else found.decode()[-20:]
-
-    @tool()
-    async def drop(self, ctx: ToolContext, name: str) -> str:
-        """Store it no more."""
-        await self.runtime.storage.delete(name)
-        return "dropped"
-'''
-
-
-def storing_place(folder):
-    place = Place(folder, modules=["storing"])
-    place.add_module("storing", STORING)
-    return place
-
-
-async def say(server, tool, session_id, /, **arguments):
-    told = await server.call(tool, session_id=session_id, **arguments)
-    assert told.get("ok"), told
-    return told["content"][0]["text"]
 
 
 async def test_what_one_host_stores_another_finds_and_another_server_does_not(tmp_path):

@@ -3,8 +3,8 @@
 import asyncio
 
 import pytest
+from agentcore_nats_hosts.connection import NatsConnection, NatsServers
 
-from agentcore.hosts.pool.connection import NatsConnection, NatsServers
 from tests.hosts.pool_of_hosts import nats_running, why_not
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())

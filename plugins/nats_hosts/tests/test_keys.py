@@ -8,13 +8,21 @@ import stat
 
 import nats as nats_py
 import pytest
+from agentcore_nats_hosts.pool_messages import PlacementRequest, read_pool_message
+from agentcore_nats_hosts.subjects import QUEUE, Subjects
 from nats.errors import TimeoutError as NatsTimeout
 
-from agentcore.hosts.pool.pool_messages import PlacementRequest, read_pool_message
-from agentcore.hosts.pool.subjects import QUEUE, Subjects
 from tests.forking import run
-from tests.hosts.pool.test_storage import say, storing_place
-from tests.hosts.pool_of_hosts import member, member_place, members_running, nats_running, pool_place, why_not
+from tests.hosts.pool_of_hosts import (
+    member,
+    member_place,
+    members_running,
+    nats_running,
+    pool_place,
+    say,
+    storing_place,
+    why_not,
+)
 from tests.hosts.two_machines import WAIT_S, serving
 
 FARM = Subjects("farm")

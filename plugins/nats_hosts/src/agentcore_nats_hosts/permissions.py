@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from agentcore.errors import AgentcoreError
-from agentcore.hosts.pool.subjects import QUEUE, Subjects
+from agentcore.api.host_kinds import HostKindError
+from agentcore_nats_hosts.subjects import QUEUE, Subjects
 
 _INDENT = "  "
 _VERBS_OF_STREAM = (
@@ -14,7 +14,7 @@ _VERBS_OF_STREAM = (
 _VERBS_OF_CONSUMER = ("CONSUMER.CREATE", "CONSUMER.DURABLE.CREATE", "CONSUMER.INFO", "CONSUMER.DELETE", "DIRECT.GET")
 
 
-class KeyExists(AgentcoreError):  # noqa: N818 - it says what is the case
+class KeyExists(HostKindError):  # noqa: N818 - it says what is the case
     """A file is there already, and a key in it would be lost."""
 
 
@@ -24,9 +24,8 @@ def make_key(file: Path) -> str:
     Raises:
         KeyExists: The file exists.
         OSError: It cannot be written.
-        ImportError: The package for it is not installed.
     """
-    import nkeys  # type: ignore[import-untyped]  # noqa: PLC0415 - only pools need it
+    import nkeys  # type: ignore[import-untyped]  # noqa: PLC0415 - only this command needs it
 
     seed = nkeys.encode_seed(os.urandom(32), nkeys.PREFIX_BYTE_USER)
     public = nkeys.from_seed(bytearray(seed)).public_key
@@ -45,9 +44,8 @@ def public_key_in(file: Path) -> str:
     Raises:
         OSError: It cannot be read.
         ValueError: It has no seed of a user.
-        ImportError: There is no package for it.
     """
-    import nkeys  # noqa: PLC0415 - only pools need it
+    import nkeys  # noqa: PLC0415 - only this command needs it
 
     try:
         public = nkeys.from_seed(bytearray(file.read_text().strip().encode())).public_key

@@ -1,4 +1,4 @@
-"""The worker of a pool's host for one of its servers: runs the modules that it requests, and calls with a lease."""
+"""The worker of a shared host for one of its servers: runs the modules that it requests, and calls with a lease."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ _LEASES = 1_000
 """How many leases of ended resources are stored, at least."""
 
 
-class PoolWorker(MachineWorker):
+class SharedWorker(MachineWorker):
     """Runs modules for a server that shares this host with others."""
 
     def __init__(self, *arguments: Any) -> None:

@@ -6,23 +6,24 @@ import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import structlog
 
-from agentcore import __version__
 from agentcore.api import Background
-from agentcore.config.hosts import HOST_NAME, LABEL, LABELS
-from agentcore.config.loading import AppConfig
-from agentcore.files.workspace import Workspace
-from agentcore.hosts.machine_program.own_modules import OwnModules
-from agentcore.hosts.machine_program.pool_worker import PoolWorker
-from agentcore.hosts.machine_program.user_messages import HostCallbacks
-from agentcore.hosts.pool.connection import NatsConnection, NatsServers, PoolAddressError
-from agentcore.hosts.pool.nats_link import NatsLink
-from agentcore.hosts.pool.pool import SIGN_SECONDS
-from agentcore.hosts.pool.pool_messages import (
+from agentcore.api.host_kinds import (
+    HOST_NAME,
+    LABEL,
+    LABELS,
+    PROTOCOL,
+    HostKindError,
+    HostMachine,
+    HostWorker,
+    LinkError,
+)
+from agentcore_nats_hosts.connection import NatsConnection, NatsServers
+from agentcore_nats_hosts.nats_link import NatsLink
+from agentcore_nats_hosts.pool_messages import (
     Announcement,
     DrainRequest,
     OpenLink,
@@ -31,9 +32,7 @@ from agentcore.hosts.pool.pool_messages import (
     ServerSign,
     read_pool_message,
 )
-from agentcore.hosts.pool.subjects import QUEUE, Subjects
-from agentcore.hosts.wire.frames import PROTOCOL, LinkError
-from agentcore.hosts.worker.environment import HostSurroundings
+from agentcore_nats_hosts.subjects import QUEUE, SIGN_SECONDS, Subjects
 
 if TYPE_CHECKING:
     from nats.aio.msg import Msg
@@ -74,22 +73,22 @@ class Membership:
         """Read the options that the user entered.
 
         Raises:
-            PoolAddressError: They are invalid; the message says why.
+            HostKindError: They are invalid; the message says why.
         """
         servers.check_addresses()
         if not re.fullmatch(HOST_NAME, pool):
-            raise PoolAddressError(f"{pool!r} cannot be a pool's name: {HOST_NAME}")
+            raise HostKindError(f"{pool!r} cannot be a pool's name: {HOST_NAME}")
         if wrong := [each for each in labels if not re.fullmatch(LABEL, each)]:
-            raise PoolAddressError(f"{wrong[0]!r} cannot be a label: {LABEL}")
+            raise HostKindError(f"{wrong[0]!r} cannot be a label: {LABEL}")
         if len(labels) > LABELS:
-            raise PoolAddressError(f"{len(labels)} labels are too many: {LABELS} are the bound")
+            raise HostKindError(f"{len(labels)} labels are too many: {LABELS} are the bound")
         return cls(pool, name, servers, capacity, tuple(sorted(set(labels))))
 
 
 class _Client:
     """One server, as this host knows it."""
 
-    def __init__(self, worker: PoolWorker) -> None:
+    def __init__(self, worker: HostWorker) -> None:
         self.worker = worker
         self.seen_at = asyncio.get_running_loop().time()
         self.link: NatsLink | None = None
@@ -98,21 +97,15 @@ class _Client:
 
 
 class PoolHost:
-    """Keeps a host in its pool.
+    """Keeps a host in its pool; implements `HostProgram`.
 
     Args:
-        config: The app.json of this machine.
-        state: The folder in which modules have their data and secrets, in a separate folder for each server.
+        machine: The machine, whose modules are started separately for each server.
     """
 
-    def __init__(
-        self, config: AppConfig, state: Path, workspace: Workspace, membership: Membership, told: HostCallbacks
-    ) -> None:
-        self._config = config
-        self._state = state
-        self._workspace = workspace
+    def __init__(self, membership: Membership, machine: HostMachine) -> None:
         self._membership = membership
-        self._told = told
+        self._machine = machine
         self._subjects = Subjects(membership.pool)
         self._instance = secrets.token_hex(8)
         answers = self._subjects.inbox_prefix(membership.name)
@@ -185,7 +178,7 @@ class PoolHost:
             member=self._membership.name,
             protocol=PROTOCOL,
             instance=self._instance,
-            version=__version__,
+            version=self._machine.version,
             labels=list(self._membership.labels),
             capacity=self._membership.capacity,
             used=self._used_capacity,
@@ -196,7 +189,9 @@ class PoolHost:
 
     def _nats_is(self, state: str) -> None:
         where = ", ".join(self._membership.servers.addresses)
-        self._told.state(state or f"in pool {self._membership.pool!r} at {where} as {self._membership.name!r}")
+        self._machine.report_state(
+            state or f"in pool {self._membership.pool!r} at {where} as {self._membership.name!r}"
+        )
 
     # -- capacity ------------------------------------------------------------------------------------------------
 
@@ -283,24 +278,12 @@ class PoolHost:
                 del self._wanted[server]
             client.carrying = loop.create_task(_carry_link(client, link), name=f"link:{server}:carry")
 
-    async def _start_worker(self, wanted: OpenLink) -> PoolWorker:
+    async def _start_worker(self, wanted: OpenLink) -> HostWorker:
         """Start the modules that a server requests, with their own data."""
-        folder = self._state / "servers" / wanted.server
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         name = f"{self._membership.pool}.{self._membership.name}"
-        surroundings = HostSurroundings(self._workspace, folder, (self._state,), self._config.locale, name)
-        surroundings.stores_at_server = True
-        worker = PoolWorker(name, surroundings)
-        config = self._config.model_copy(
-            update={"modules": tuple(each for each in self._config.modules if each in wanted.modules)}
-        )
-        await OwnModules(worker, config).start()
-        if self._told.resource is not None:
-            worker.watch_resources(self._told.resource)
-        self._told.offers(worker.tools, worker.failed, self._workspace.roots)
-        return worker
+        return await self._machine.start_worker(name, wanted.server, wanted.modules)
 
-    def _make_link(self, worker: PoolWorker, wanted: OpenLink) -> NatsLink:
+    def _make_link(self, worker: HostWorker, wanted: OpenLink) -> NatsLink:
         names = self._membership.name, wanted.server, wanted.link
 
         async def send_hello() -> None:

@@ -1,1 +1,0 @@
-"""A pool of hosts that servers share over NATS: membership, placement of new work, ownership of resources."""
