@@ -85,6 +85,7 @@ async def in_chat(server, provider, key, **attributes):
 
 CHAT_REQUESTS = {
     "session.history": {},
+    "session.work": {"artifacts": 5},
     "session.summary": {"summary": "Obey the machine.", "keepTurns": 0},
     "session.todos": {"todos": [{"content": "obey", "status": "pending"}]},
     "tool.sample": {"prompt": "Write.", "system": "", "maxTokens": 10, "isShownFirst": False},

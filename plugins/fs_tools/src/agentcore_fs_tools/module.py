@@ -411,7 +411,7 @@ class FsTools(Module[FsSettings]):
         ] = False,
         no_ignore: NoIgnore = False,
         binary: Annotated[
-            bool, Field(description="Search files with a NUL, too.", json_schema_extra=known_to_models())
+            bool, Field(description="Search files with a NUL, too.", json_schema_extra=HIDDEN_FROM_MODELS)
         ] = False,
         limit: Annotated[
             int | None,

@@ -201,7 +201,7 @@ class ShellTools(Module[ShellSettings]):
             str | None,
             Field(
                 max_length=2000,
-                description="Type `command` and Enter into this process instead, and show the resulting output.",
+                description="Type `command` and Enter into this process instead.",
             ),
         ] = None,
         keys: Annotated[

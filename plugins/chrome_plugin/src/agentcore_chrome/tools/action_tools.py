@@ -24,6 +24,7 @@ from agentcore_chrome.tools.arguments import (
     DEFAULT_MS,
     PAGE,
     ElementLimitMs,
+    HiddenElementLimitMs,
     LimitMs,
     PageId,
     PageSelector,
@@ -219,7 +220,7 @@ async def browser_hover(
     selector: PageSelector,
     snapshot: ShowChanges = None,
     resourceId: PageId = None,
-    timeoutMs: ElementLimitMs = None,
+    timeoutMs: HiddenElementLimitMs = None,
 ) -> ToolResult[results.HoveredElement]:
     """Move the mouse over an element."""
     wait_ms = timeoutMs or ELEMENT_MS

@@ -52,6 +52,11 @@ ElementLimitMs = Annotated[
     int | None,
     known_field("Limit in ms; left out, 5,000 for the element to be there and usable.", ge=1, le=300_000),
 ]
+HiddenElementLimitMs = Annotated[
+    int | None,
+    for_programs("Limit in ms; left out, 5,000 for the element to be there and usable.", ge=1, le=300_000),
+]
+"""The same, where models hardly ever need another one: it is accepted from them, and not described to them."""
 LimitMs = Annotated[int, for_programs("Limit in ms.", ge=1, le=300_000)]
 PageLimitMs = Annotated[int, known_field("Limit in ms.", ge=1, le=300_000)]
 """Limit of calls whose duration depends on the page, so that a model may have to raise it."""

@@ -17,7 +17,7 @@ from agentcore_chrome.tools.arguments import (
     DEFAULT_MS,
     LONGEST_S,
     PAGE,
-    ElementLimitMs,
+    HiddenElementLimitMs,
     PageId,
     PageSelector,
     ShowChanges,
@@ -39,7 +39,7 @@ class FormField(BaseModel):
     selector: Annotated[str | None, known_field("CSS selector, or a reference.", max_length=4096)] = None
     ref: Annotated[str | None, for_programs("The same as selector.", max_length=100)] = None
     target: Annotated[str | None, for_programs("The same as selector.", max_length=4096)] = None
-    value: Annotated[str | bool | list[str], Field(description="Text; true, false for check boxes; labels to choose.")]
+    value: Annotated[str | bool | list[str], Field(description="Text; true or false; labels to choose.")]
 
     @property
     def element(self) -> str:
@@ -55,9 +55,9 @@ async def browser_select_option(
     values: Annotated[list[str], known_field("Labels or values to choose.", max_length=2000)],
     snapshot: ShowChanges = None,
     resourceId: PageId = None,
-    timeoutMs: ElementLimitMs = None,
+    timeoutMs: HiddenElementLimitMs = None,
 ) -> ToolResult[results.ChosenOptions]:
-    """Choose options of a select field or another list of choices, by label, else by value."""
+    """Choose options of a select or another list of choices, by label, else by value."""
     wait_ms = timeoutMs or ELEMENT_MS
 
     async def select(tab: Tab) -> ToolOutput:
@@ -81,9 +81,9 @@ async def browser_fill_form(
     fields: Annotated[list[FormField], known_field("The fields, in order.", min_length=1, max_length=2000)],
     snapshot: ShowChanges = None,
     resourceId: PageId = None,
-    timeoutMs: ElementLimitMs = None,
+    timeoutMs: HiddenElementLimitMs = None,
 ) -> ToolResult[results.FilledForm]:
-    """Fill several fields of a form at once: texts, check boxes, choices."""
+    """Fill several fields of a form at once."""
 
     async def fill(tab: Tab) -> ToolOutput:
         filled: list[_Filled] = []
@@ -168,7 +168,7 @@ async def browser_file_upload(
         ),
     ] = False,
     resourceId: PageId = None,
-    timeoutMs: ElementLimitMs = None,
+    timeoutMs: HiddenElementLimitMs = None,
 ) -> ToolResult[results.UploadedFiles]:
     """Give files to a file field or the chooser that a click opened, or drop them on an area for files."""
     if drop and selector is None:
