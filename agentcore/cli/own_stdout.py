@@ -17,9 +17,6 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import click
-import structlog
-
-log = structlog.get_logger(__name__)
 
 OnLine = Callable[[str, str], None]
 """Receives a printed line: the module whose code printed it, empty if unknown, and its text."""
@@ -87,6 +84,9 @@ def reserve_stdout(context: click.Context) -> None:
 @contextmanager
 def log_module_output() -> Iterator[None]:
     """Write what modules print to the log of this process."""
+    import structlog
+
+    log = structlog.get_logger(__name__)
 
     def log_line(module: str, text: str) -> None:
         log.info("module_output", text=text, **({"module": module} if module else {}))

@@ -28,7 +28,7 @@ class _HostCommand(click.Command):
     """Has the options of all installed kinds of hosts, besides those below."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        from agentcore.config.host_kinds import load_kinds
+        from agentcore.config import load_kinds
 
         own = super().get_params(ctx)
         names = {param.name for param in own}
@@ -149,7 +149,7 @@ def host(
 
 def _find_program(options: Mapping[str, Any], *, server: str, name: str, ca: Path | None) -> "MakeProgram | None":
     """Return the program of the added kind of hosts that the options are meant for; None: the machine dials in."""
-    from agentcore.config.host_kinds import load_kinds
+    from agentcore.config import load_kinds
 
     for kind in load_kinds():
         own = {option.name: options[option.name] for option in kind.host_options()}

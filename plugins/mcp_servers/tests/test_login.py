@@ -75,7 +75,7 @@ async def say(host, text):
 async def test_a_server_that_wants_a_log_in_is_a_module_that_says_so(mount, notes):
     host = await mount({"url": notes.url})
     record = host.host.modules.get_record("mcp_example")
-    assert (record.state, record.tools) == ("ready", [])
+    assert (record.state, list(record.tools)) == ("ready", [])
     assert login_of(host).status().state == "needed"
     said, advice = record.notes["login"]
     assert "log in" in said

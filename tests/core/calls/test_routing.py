@@ -216,7 +216,7 @@ async def waiting_call(client):
     async with asyncio.timeout(10):
         while not host.approvals.waiting:
             await asyncio.sleep(0.01)
-    return as_shown(host.approvals.waiting[0], host, {})
+    return as_shown(host.approvals.waiting[0], host.registry, host.places, {})
 
 
 async def test_approval_names_the_host_and_counts_for_no_other(agentcore_client, tmp_path):

@@ -46,7 +46,7 @@ def opener(page, shown):
 async def open_with_hosts(open_chat, tmp_path, stack, **options):
     chat = await open_chat(Machine(), **options)
     host = chat.ui.host
-    host.places = Machines(host)
+    host.places = chat.ui.server.server.app.dispatcher.parts.host_views._places = Machines(host)
     machines = [await stack.enter_async_context(joined(host, name, tmp_path)) for name in ("laptop", "farm")]
     await menu(chat.page).wait_for()
     return chat, *machines

@@ -98,7 +98,7 @@ async def locate_element(tab: Tab, target: Target, *, must_be_seen: bool = False
         if found is None:
             raise await _stale_ref_error(tab, target.ref)
         return found[0]
-    await _raise_if_blank(tab, target.text)
+    await raise_if_blank(tab, target.text)
     matches = tab.page.locator(target.text)
     visible = matches.filter(visible=True)
     return visible.first if must_be_seen and await visible.count() else matches.first
@@ -115,7 +115,7 @@ async def locate_for_action(tab: Tab, target: Target, wait_ms: int) -> Hit:
     """
     if target.ref is not None:
         return await _locate_by_ref(tab, target.ref)
-    await _raise_if_blank(tab, target.text)
+    await raise_if_blank(tab, target.text)
     matches = tab.page.locator(target.text)
     visible = matches.filter(visible=True)
     found = await _find_single_match(tab, target.text, matches, visible)
@@ -299,7 +299,12 @@ def _describe_alike(told: str, alike: list[str]) -> str:
     return f"{len(alike)} are called like it now ({shown}): take a new snapshot to see which is meant"
 
 
-async def _raise_if_blank(tab: Tab, selector: str) -> None:
+async def raise_if_blank(tab: Tab, selector: str) -> None:
+    """Refuse to wait for something in a page that has gone nowhere.
+
+    Raises:
+        ToolError: `element_not_found`.
+    """
     # A popup is blank until its address answers; waiting in any other blank page is futile.
     if tab.page.url != "about:blank" or tab.opener is not None or await tab.page.evaluate(_HAS_CONTENT):
         return

@@ -15,7 +15,7 @@ from agentcore_chrome.failures import (
     is_driver_error,
     is_driver_timeout,
 )
-from agentcore_chrome.tab.elements import Target, locate_element
+from agentcore_chrome.tab.elements import Target, locate_element, raise_if_blank
 from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
@@ -52,10 +52,12 @@ async def for_text(tab: Tab, text: str, timeout_ms: int, *, is_gone: bool = Fals
     The text is literal: capitals and white space do not count, and no part of it is syntax.
 
     Raises:
-        ToolError: `wait_timeout`.
+        ToolError: `wait_timeout`; `element_not_found`: the page has gone nowhere.
     """
 
     async def wait() -> None:
+        if not is_gone:
+            await raise_if_blank(tab, text)
         # A limit of our own, before that of the action, which would stop the page's scripts.
         async with asyncio.timeout(work_s(timeout_ms / 1000)):
             # The page cannot report this: the text may come up in any frame, of any origin.
