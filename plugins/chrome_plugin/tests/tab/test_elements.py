@@ -251,6 +251,4 @@ async def test_models_can_set_the_wait_and_it_is_5_seconds(host):
         assert "5,000" in definition.input_schema["properties"]["timeoutMs"]["description"]
         # it is accepted without being described, where models hardly need it
         is_described = name in ("browser_click", "browser_type", "chrome_click", "chrome_fill")
-        assert (
-            "timeoutMs" in str(definition.to_openai())
-        ) == is_described
+        assert ("timeoutMs" in str(definition.to_openai())) == is_described
