@@ -2,7 +2,10 @@
 
 import contextlib
 import shutil
+import tempfile
 from pathlib import Path
+
+import pytest
 
 from tests.hosts.pool_of_hosts import member_place
 from tests.hosts.two_machines import Place, dialling, serving
@@ -18,15 +21,23 @@ def _install_racks(folder: Path) -> dict[str, str]:
     return {"PYTHONPATH": str(site)}
 
 
-async def test_hosts_of_an_added_kind_are_found_reviewed_called_and_lost(tmp_path):
+@pytest.fixture
+def short_folder():
+    with tempfile.TemporaryDirectory(prefix="rack") as folder:
+        yield folder
+
+
+async def test_hosts_of_an_added_kind_are_found_reviewed_called_and_lost(tmp_path, short_folder):
     environ = _install_racks(tmp_path)
-    rack = {"kind": "rack", "socket": "rack.sock", "modules": ["counting"]}
+    # the path of a Unix socket is short, and that of a test's folder need not be
+    socket = str(Path(short_folder) / "rack.sock")
+    rack = {"kind": "rack", "socket": socket, "modules": ["counting"]}
     near = Place(tmp_path / "near", modules=[], hosts={"rack": rack}, approvals={"mode": "allow"})
     near.environ |= environ
     async with contextlib.AsyncExitStack() as held:
         server = await held.enter_async_context(serving(near))
         await server.host_is("rack", "away")
-        slot = dialling(member_place(tmp_path / "one"), str(near.folder / "rack.sock"), "one", "--in-rack", **environ)
+        slot = dialling(member_place(tmp_path / "one"), socket, "one", "--in-rack", **environ)
         machine = await held.enter_async_context(slot)
         await machine.said("in the rack as one")
         await server.host_is("rack.one", "running")
@@ -40,7 +51,7 @@ async def test_hosts_of_an_added_kind_are_found_reviewed_called_and_lost(tmp_pat
             assert said["data"]["count"] == count
         drawn = await server.call("draw", size=300_000)  # a blob, in chunks
         assert drawn["ok"], drawn
-        assert (await server.host("rack"))["address"] == "rack.sock"
+        assert (await server.host("rack"))["address"] == socket
 
         await machine.kill()
         await server.host_is("rack.one", "away")

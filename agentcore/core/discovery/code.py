@@ -1,7 +1,9 @@
 """Code on disk and in `sys.modules`: has it changed, and how to get it imported afresh."""
 
 import hashlib
+import importlib
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib.util import cache_from_source
@@ -10,6 +12,15 @@ from types import ModuleType
 
 READ_WHOLE_BYTES = 1024 * 1024
 """Files beyond this count with size and time of change instead of their content."""
+
+_import_caches = threading.Lock()
+
+
+def forget_import_caches() -> None:
+    """Have the next imports see files that are new."""
+    # Modules are imported in threads, and two that do this at one time can delete the same entry (KeyError).
+    with _import_caches:
+        importlib.invalidate_caches()
 
 
 def digest_of(paths: Iterable[Path], salt: str) -> str:

@@ -1,6 +1,5 @@
 """Modules and families of modules that installed distributions bring, by their entry points."""
 
-import importlib
 import importlib.metadata
 import importlib.util
 import json
@@ -23,7 +22,7 @@ import structlog
 from agentcore.api.module import MODULE_NAME
 from agentcore.config.app_json import AppDocument
 from agentcore.config.fields import keys_of
-from agentcore.core.discovery.code import UnloadedCode, digest_of, unload_code
+from agentcore.core.discovery.code import UnloadedCode, digest_of, forget_import_caches, unload_code
 from agentcore.core.discovery.paths import add_new_paths, run_own_lines
 
 if TYPE_CHECKING:
@@ -125,7 +124,7 @@ class InstalledModule:
         """
         if self.file is None:
             run_own_lines(self.metadata)
-            importlib.invalidate_caches()
+            forget_import_caches()
             for name in ("file", "package"):
                 self.__dict__.pop(name, None)
 
@@ -200,7 +199,7 @@ class _Metadata:
             if _path_changes() != self._key:
                 add_new_paths()
                 self._key = _path_changes()
-                importlib.invalidate_caches()
+                forget_import_caches()
                 self._found = _scan_distributions()
             return self._found
 

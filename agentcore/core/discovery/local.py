@@ -1,6 +1,5 @@
 """Local modules, for development: `NAME.py` or `NAME/__init__.py` in the folder that app.json names."""
 
-import importlib
 import importlib.util
 import itertools
 import re
@@ -13,7 +12,7 @@ from typing import Any
 
 from agentcore.api import Module
 from agentcore.api.module import MODULE_NAME
-from agentcore.core.discovery.code import UnloadedCode, digest_of, forget_compiled, unload_code
+from agentcore.core.discovery.code import UnloadedCode, digest_of, forget_compiled, forget_import_caches, unload_code
 
 _NAME = re.compile(MODULE_NAME)
 # names of modules contain no double underscore, so the parts cannot be confused
@@ -67,7 +66,7 @@ class LocalModule:
             TypeError: It defines several `Module` subclasses.
             BaseException: Raised by the import.
         """
-        importlib.invalidate_caches()
+        forget_import_caches()
         forget_compiled(self.source_paths)
         private = f"{_PRIVATE.format(name=self.name)}{next(_loads)}"
         folders = [str(self.file.parent)] if self.file.name == "__init__.py" else None
