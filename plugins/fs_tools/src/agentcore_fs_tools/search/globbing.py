@@ -99,14 +99,16 @@ class Globbing:
         return [path for path in paths if self._matcher(path) and path not in known], True
 
     def find_look_alikes(self, pattern: str) -> list[str]:
-        """Return paths that match except for capitals and Unicode forms of letters.
+        """Return the first files by name whose paths match except for capitals and Unicode forms of letters.
 
         Raises:
             ToolError: `cancelled`, `search_failed`.
         """
         matches = compile_glob(_fold(pattern))
         paths = self._list_paths(self._is_cancelled, no_ignore=self._no_ignore)
-        return [path for path in paths if matches(_fold(path))]
+        alike = sorted(path for path in paths if matches(_fold(path)))
+        # verified like all paths that are shown: a swapped folder may have led ripgrep outside of the root
+        return self.select_existing(alike[: _NAMED_PATHS + 1])
 
     def _list_paths(self, is_cancelled: Callable[[], bool], *, no_ignore: bool) -> list[str]:
         """Return all paths below the folder."""
@@ -245,7 +247,7 @@ def _split_absolute(pattern: str) -> tuple[str, str]:
 def _describe_no_match(pattern: str, shown: str, alike: Sequence[str]) -> str:
     message = f"No file matches {pattern!r} in {shown!r}."
     if alike:
-        names = ", ".join(map(repr, sorted(alike)[:_NAMED_PATHS])) + (", …" if len(alike) > _NAMED_PATHS else "")
+        names = ", ".join(map(repr, alike[:_NAMED_PATHS])) + (", …" if len(alike) > _NAMED_PATHS else "")
         return f"{message} Names are case-sensitive; these differ only in capitals or Unicode form: {names}."
     if "/" not in pattern:
         message += f" A pattern without `**/` looks only into the folder itself: try '**/{pattern}'."

@@ -27,6 +27,9 @@ MATCH_LIMIT = 1_000
 COUNT_SECONDS = 5.0
 """Time limit for counting all matches if there are too many to return."""
 
+_BINARY_NAMED = 1_000
+"""Maximum number of binary files with a match that are reported."""
+
 SKIPPED_SECONDS = 0.25
 """Time limit of each look for matches in ignored and in binary files, …"""
 
@@ -194,8 +197,18 @@ class Search:
                 skipped.ignored = len(ignored - outcome.counts.keys() - binary)
                 skipped.is_counted = skipped.is_counted and is_counted
         root = Workspace.Place(area.place.root, ())
-        skipped.binary = [self._workspace.show(root.child(*path.split(b"/"))) for path in sorted(binary)]
+        places = [root.child(*path.split(b"/")) for path in sorted(binary)[:_BINARY_NAMED]]
+        skipped.binary = [self._workspace.show(place) for place in places if self._is_inside(place)]
+        skipped.is_counted = skipped.is_counted and len(binary) <= _BINARY_NAMED
         return skipped
+
+    def _is_inside(self, place: Workspace.Place) -> bool:
+        """True if a path is a file beneath its root: a swapped folder may have led ripgrep outside."""
+        try:
+            with self._workspace.open_folder(Workspace.Place(place.root, place.parts[:-1])) as folder:
+                return folder.file_times([place.parts[-1]])[0] is not None
+        except ToolError:
+            return False
 
     def _list_files(self, area: "_Area", options: list[str], limit_s: float) -> tuple[set[bytes], bool]:
         """Return the files with a match under other options, and whether these are all."""
