@@ -264,7 +264,8 @@ async def test_calls_leave_no_descriptor_open(call, failure):
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(3):
         await use()
-    assert len(os.listdir("/proc/self/fd")) == before
+    # the search for services opens files of /proc in passing
+    await wait_until(lambda: len(os.listdir("/proc/self/fd")) <= before)
 
 
 async def test_wrong_arguments_are_refused(failure):
