@@ -304,6 +304,6 @@ async def _missing(page: "Page", refs: "Refs", ours: list[str], theirs: list[str
     for ref in ours[: 2 * _COMPARED]:  # theirs are in the same order, and no fewer for the same part of the page
         found = await refs.find_element(page, ref)
         if found is not None:
-            await found.evaluate("element => { ours.add(element); }")
+            await found[0].evaluate("element => { ours.add(element); }")
     acted, missing = await page.evaluate(_MISSING)
     return acted, missing
