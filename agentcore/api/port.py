@@ -17,11 +17,11 @@ from typing import Any, Literal, TypeVar
 from pydantic.alias_generators import to_camel
 
 Access = Literal["own", "chat"]
-"""What a foreign machine may do: `own`: the operation is about its own calls, modules and resources, and allowed;
+"""The permission of a foreign machine. `own`: the operation concerns its own calls, modules and resources: allowed;
 `chat`: it reads or changes a chat or uses the user's models, and is refused unless the user allowed it."""
 
 Scope = Literal["call", "module"]
-"""What a request belongs to: a call that the host works on, or a module that it runs."""
+"""The subject of a request: a call that the host carries out, or a module that it runs."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -44,7 +44,7 @@ class InnerCommand:
 
 @dataclass(slots=True)
 class RunPrograms:
-    """What a command line runs.
+    """The programs that a command line runs.
 
     Attributes:
         commands: The words of each command, without assignments and without the folder of the program; a command whose

@@ -105,7 +105,7 @@ class Chat:
             return
         stream = self._turns.open_stream(session_id)
         # a turn that withdraws a call itself also ends it before it releases the lock
-        async with stream.live.turn.hold():
+        async with stream.live.turn.lock_session():
             call = await self._chats.find_waiting_call(call_id)
             if call is None:
                 return

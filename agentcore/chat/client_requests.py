@@ -102,7 +102,7 @@ class ClientRequests:
         authorise(principal, action, session.owner)
         is_own = session.owner == owner_of(principal)
         if not is_own and (body.browser_tools or body.current_page_info or body.model):
-            message = "whoever only answers calls of a session brings it neither tools nor a page nor a model"
+            message = "a client that only answers calls of a session cannot send tools, a page or a model"
             raise ToolError("forbidden", message, session_id=body.session_id)
         return session
 

@@ -457,7 +457,7 @@ class Sessions:
             is_approved: The decision.
             client: The client that waits for the events that follow; None: there is none.
         Returns:
-            The continuing turn; None: the caller of this call has been waiting, and goes on by itself.
+            The continuing turn; None: the caller of this call is still waiting, and continues by itself.
         Raises:
             ToolError: `session_not_found`, `tool_call_not_found`, `tool_call_answered`, or why `by` may not approve it.
         """
@@ -549,7 +549,7 @@ class Sessions:
     async def _check_message(self, session_id: str, message: UserMessage, by: Principal) -> None:
         session = await self.find_session(session_id)
         if (message.page or message.client_tools) and session.owner != owner_of(by):
-            error = "page and tools come from whoever made the session; send the message without them"
+            error = "only the creator of a session can send a page and tools; send the message without them"
             raise ToolError("forbidden", error, session_id=session_id)
         await self._turns.check_can_start(session, model=message.model, agent_id=message.agent_id)
 

@@ -10,7 +10,7 @@ from agentcore.api.host_kinds.frames import Carrier, MakePeer
 
 @dataclass(frozen=True)
 class HostAnnouncement:
-    """What a host announces.
+    """The announcement of a host.
 
     Args:
         capacity: How many resources it can have, for all servers.
@@ -191,7 +191,7 @@ class GroupHost(Protocol):
 
 
 class HostGroup(Protocol):
-    """What the server offers for one entry of `hosts` in app.json.
+    """The services of the server for one entry of `hosts` in app.json.
 
     Attributes:
         name: Its name there.

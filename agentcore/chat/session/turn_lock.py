@@ -55,8 +55,8 @@ class TurnLock:
         self._is_held = False
 
     @asynccontextmanager
-    async def hold(self) -> AsyncIterator[None]:
-        """Hold it for the block, after a running turn has ended."""
+    async def lock_session(self) -> AsyncIterator[None]:
+        """Lock the session for the block, after a running turn has ended."""
         await self.acquire()
         try:
             yield

@@ -102,7 +102,7 @@ class Turns:
         if before is not None:
             await asyncio.wait((before,))
         stream = self.open_stream(session_id)
-        async with stream.live.turn.hold():  # released when the cancelled turn has ended
+        async with stream.live.turn.lock_session():  # released when the cancelled turn has ended
             ending = StoppedTurn(self._core, stream)
             await ending.store_partial_text()
             is_turn = await ending.settle_calls() or is_turn
@@ -202,7 +202,7 @@ class Turns:
     async def _continue_turn(
         self, session_id: str, stream: Stream, prepare: Callable[[], Awaitable[None]] | None
     ) -> list[str]:
-        async with stream.live.turn.hold():
+        async with stream.live.turn.lock_session():
             if prepare is not None:
                 await prepare()
             if waiting := await self.list_waiting_calls(session_id):

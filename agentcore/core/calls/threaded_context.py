@@ -1,4 +1,4 @@
-"""What contexts of calls have in common: a tool may run in a thread, and uses the event loop of its call from there."""
+"""The common base of call contexts: a tool may run in a thread, and uses the event loop of its call from there."""
 
 import asyncio
 import concurrent.futures

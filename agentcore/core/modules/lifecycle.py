@@ -240,7 +240,7 @@ class Lifecycle:
 
     async def _stop_module(self, record: ModuleRecord) -> None:
         if record.placed is not None and record.placed.is_left_running:
-            record.mark_stopped("it goes on without this server")
+            record.mark_stopped("it keeps running without this server")
             return
         stopping = ToolError("module_stopping", f"module {record.name!r} was stopped meanwhile", module=record.name)
         await self._end_calls(record.calls, stopping, self._config.limits.stop_grace)

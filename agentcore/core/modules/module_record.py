@@ -38,7 +38,7 @@ _TRANSITIONS: Mapping[ModuleState, frozenset[ModuleState]] = {
     "missing": frozenset(("stopped",)),
     "stopped": frozenset(),
 }
-"""What can follow a state. A module that starts again has a new record."""
+"""The states that can follow each state. A module that starts again has a new record."""
 
 _CHECKED: tuple[FormName, ...] = ("openai", "anthropic", "gemini")
 """The forms whose problems the author can fix; problems in other forms occur in these as well."""
@@ -225,7 +225,7 @@ class ReadSettings:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a module offers to models, as it was last read.
+    """The tools and instructions of a module, as last read.
 
     Args:
         tools: Its tools, including those whose name another module has.
@@ -244,7 +244,7 @@ class Offer:
 
 @dataclass(slots=True)
 class Registered:
-    """What a module registers by itself. Not frozen: its own threads may register something at the same time.
+    """Everything that a module registers while it runs. Not frozen: its threads may register something at any time.
 
     Args:
         instructions: Instructions for models.
