@@ -47,7 +47,7 @@ from agentcore.core.review.completing import Completed, Completion
 from agentcore.errors import ToolError
 from agentcore.files.listing import WorkspaceFiles
 from agentcore.net.url_policy import OwnOrigins
-from agentcore.store.record.call_row import make_notice_row
+from agentcore.store.record import RecordKeeper, RecordLimits, make_notice_row
 from agentcore.store.state import StateDir
 from agentcore.store.state.loop_report import read_loop_report
 from agentcore.store.store import Store
@@ -102,7 +102,7 @@ class Core:
 
     Created by `Core.open`, which also stops it. Its parts are public: `modules`, `calls`, `call_review`, `registry`,
     `resources`, `tabs`, `events`, `approvals`, `policy`, `policy_changes`, `pairings`, `host_pairings`, `sources`,
-    `requirements`, `routes`, `own_origins`, `conversation`, `places`, `store`, `config`, `workspace`,
+    `requirements`, `record_keeper`, `routes`, `own_origins`, `conversation`, `places`, `store`, `config`, `workspace`,
     `workspace_files`. `has_started` is true once the modules have started or failed, `is_stopping` once the core is
     stopping.
     """
@@ -130,6 +130,8 @@ class Core:
         roots = [str(root) for root in self.workspace.roots]
         self.policy = ApprovalPolicy(config.approvals, roots, store.approvals, lambda: self.registry.runs_page_scripts)
         self.approvals = ApprovalQueue(self.events, store, self.policy)
+        limits = RecordLimits(config.limits.record_bytes, config.limits.record_days)
+        self.record_keeper = RecordKeeper(store.database, store.record, limits)
         self.policy_changes = PolicyChanges(self.events, store.record)
         self.sources = SourceChoice(config, store.module_sources, self.policy_changes, self._use_choice)
         self.pairings = Pairings(self.events, store.record, store.client_keys)
@@ -235,7 +237,10 @@ class Core:
                     places.attach_core(core)
                 core._watchdog.start()
                 try:
-                    async with core.tabs.persist_tabs():
+                    async with (
+                        core.record_keeper.run(must_verify=store.database.was_left_open),
+                        core.tabs.persist_tabs(),
+                    ):
                         if start:
                             await core.start()
                         yield core
