@@ -36,6 +36,9 @@ UPLOAD_BYTES = 32 * 1024 * 1024
 RECORD_BYTES = 1 << 30
 """Maximum size of the record of calls, unless app.json sets another limit; the oldest rows are deleted beyond it."""
 
+CHATS_BYTES = 1 << 30
+"""Size of all chats from which on it is reported; only the user deletes chats."""
+
 RECORD_DAYS = 365
 """Maximum age of rows of the record, unless app.json sets another limit."""
 

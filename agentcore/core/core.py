@@ -44,6 +44,7 @@ from agentcore.core.resources.tabs import Tabs
 from agentcore.core.resources.used_indexes import UsedIndexes
 from agentcore.core.review.call_review import CallReview
 from agentcore.core.review.completing import Completed, Completion
+from agentcore.core.storage import StorageUse, measure_storage
 from agentcore.errors import ToolError
 from agentcore.files.listing import WorkspaceFiles
 from agentcore.net.url_policy import OwnOrigins
@@ -432,6 +433,10 @@ class Core:
         restart."""
         self.policy.apply_config(approvals)
         self.config = self.config.model_copy(update={"approvals": approvals})
+
+    async def measure_storage(self) -> StorageUse:
+        """Measure what the state folder holds."""
+        return await measure_storage(self.store, self.state, self.record_keeper, self.config.limits)
 
     def collect_metrics(self) -> dict[str, Any]:
         """Return figures of the core for metrics: calls by outcome, in flight, waiting, resources, modules by state."""

@@ -13,7 +13,7 @@ from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictModel
 from agentcore.store.record import RecordFilter
-from agentcore.store.state.errors import RecordUnreadableError
+from agentcore.store.state import RecordUnreadableError
 
 
 class CallsQuery(StrictModel):

@@ -60,6 +60,21 @@ class RecordLimits:
     age_days: int
 
 
+@dataclass(frozen=True, slots=True)
+class RecordSize:
+    """How large the record is.
+
+    Args:
+        used_bytes: Size of the rows in the database and of the files.
+        rows: Number of rows that are kept.
+        oldest_ms: Time of the oldest of them, in milliseconds since 1970; None: there are none.
+    """
+
+    used_bytes: int
+    rows: int
+    oldest_ms: int | None
+
+
 class RecordKeeper:
     """Moves and deletes rows in the background. What cannot be read or written stays, and is in `problems`."""
 
@@ -98,6 +113,10 @@ class RecordKeeper:
         await self._delete_moved_rows()
         await self._delete_old_segments()
         self._record.live_rows = await self._database.read(_count_live_rows)
+
+    async def measure(self) -> RecordSize:
+        """Return how large the record is."""
+        return await self._database.read(_measure_record)
 
     async def verify_files(self) -> None:
         """Verify the files of closed segments; what is wrong is logged, and shown until the next start."""
@@ -177,7 +196,7 @@ class RecordKeeper:
 
     def _choose_deletions(self, connection: sqlite3.Connection) -> list[tuple[Segment, str]]:
         present = [segment for segment in read_segments(connection) if segment.deleted_at_ms is None]
-        size = sum(segment.stored_bytes for segment in present) + _estimate_live_bytes(connection)
+        size = _measure_record(connection).used_bytes
         oldest_ms = _now_ms() - self._limits.age_days * _DAY_MS
         chosen = []
         for segment in present:
@@ -227,6 +246,21 @@ def _last_closed(connection: sqlite3.Connection) -> int:
 def _count_live_rows(connection: sqlite3.Connection) -> int:
     (newest,) = connection.execute("SELECT coalesce(max(seq), 0) FROM record").fetchone()
     return int(newest) - _last_closed(connection)
+
+
+def _measure_record(connection: sqlite3.Connection) -> RecordSize:
+    present = [segment for segment in read_segments(connection) if segment.deleted_at_ms is None]
+    live_rows = _count_live_rows(connection)
+    oldest: tuple[int | None] = connection.execute("SELECT time_ms FROM record ORDER BY seq LIMIT 1").fetchone() or (
+        None,
+    )
+    if present:
+        oldest = (present[0].first_ms,)
+    return RecordSize(
+        sum(segment.stored_bytes for segment in present) + _estimate_live_bytes(connection),
+        sum(segment.rows for segment in present) + live_rows,
+        oldest[0],
+    )
 
 
 def _choose_last_row(

@@ -160,19 +160,23 @@ class RecordFilter:
 
 
 def read_live_page(
-    wanted: RecordFilter, skip: int, limit: int, must_count: bool, connection: sqlite3.Connection
+    wanted: RecordFilter, skip: int, limit: int, counted: RecordFilter | None, connection: sqlite3.Connection
 ) -> RecordPage:
-    """Return a page of the rows in the database; `next_seq` goes on with the files if there are any."""
+    """Return a page of the rows in the database; `next_seq` goes on with the files if there are any.
+
+    Args:
+        counted: Selects the rows that `total` counts; None: none are counted.
+    """
     connection.execute("BEGIN")  # one snapshot: rows are moved to files meanwhile
     try:
         rows = wanted.read_page(skip, limit, connection)
         oldest_live, oldest_kept, newest = _read_ends(connection)
         total = total_since = None
-        if must_count and wanted.selects_all:
-            before = newest + 1 if wanted.before_seq is None else min(wanted.before_seq, newest + 1)
-            total = max(0, before - max(oldest_kept, (wanted.after_seq or 0) + 1))
-        elif must_count:
-            total = wanted.count_rows(connection)
+        if counted is not None and counted.selects_all:
+            before = newest + 1 if counted.before_seq is None else min(counted.before_seq, newest + 1)
+            total = max(0, before - max(oldest_kept, (counted.after_seq or 0) + 1))
+        elif counted is not None:
+            total = counted.count_rows(connection)
             total_since = oldest_live if oldest_kept < oldest_live else None
     finally:
         connection.execute("ROLLBACK")
@@ -250,7 +254,7 @@ def read_record(path: Path, wanted: RecordFilter, limit: int) -> list[RecordedRo
     """
     try:
         with closing(open_connection(path, is_read_only=True)) as connection:
-            live = read_live_page(wanted, 0, limit, False, connection)
+            live = read_live_page(wanted, 0, limit, None, connection)
             if len(live.rows) == limit or live.next_seq is None:
                 return live.rows
             before_seq = min(live.next_seq, wanted.before_seq or live.next_seq)

@@ -182,7 +182,7 @@ class Record:
         bounded = wanted or RecordFilter()
         if before_seq is not None:
             bounded = replace(bounded, before_seq=before_seq)
-        live = await self._read_live(bounded, skip, limit, must_count=False)
+        live = await self._read_live(bounded, skip, limit, None)
         if live.next_seq is None or len(live.rows) == limit:
             return live.rows
         skip = max(0, skip - await self._database.read(bounded.count_rows)) if not live.rows else 0
@@ -203,13 +203,14 @@ class Record:
         Raises:
             RecordUnreadableError: A file is missing or damaged.
         """
+        counted = wanted if must_count else None
         if skip and wanted.selects_all:
             # rows are numbered without gaps
             newest = await self._database.read(read_newest_seq)
             wanted = _bounded_before(wanted, newest + 1)
             wanted = replace(wanted, before_seq=max(1, (wanted.before_seq or 1) - skip))
             skip = 0
-        live = await self._read_live(wanted, skip, limit, must_count=must_count)
+        live = await self._read_live(wanted, skip, limit, counted)
         starts_in_files = live.next_seq is not None and (wanted.before_seq or live.next_seq + 1) <= live.next_seq
         if live.rows or not starts_in_files:
             return live
@@ -231,9 +232,9 @@ class Record:
         await self._flush_pending()
         return await asyncio.to_thread(verify_record, self._database.path)
 
-    async def _read_live(self, wanted: RecordFilter, skip: int, limit: int, *, must_count: bool) -> RecordPage:
+    async def _read_live(self, wanted: RecordFilter, skip: int, limit: int, counted: RecordFilter | None) -> RecordPage:
         await self._flush_pending()
-        return await self._database.read(partial(read_live_page, wanted, skip, limit, must_count))
+        return await self._database.read(partial(read_live_page, wanted, skip, limit, counted))
 
     async def _read_closed(self, wanted: RecordFilter, skip: int, limit: int, most_segments: int | None) -> RecordPage:
         segments = await self._database.read(read_segments)

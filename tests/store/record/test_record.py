@@ -147,7 +147,8 @@ async def test_page_and_count_are_of_one_moment(record: Record, make_row: MakeRo
                     other.execute(f"INSERT INTO record VALUES ({', '.join('?' * len(row))})", (2, *row[1:]))
 
         connection.set_trace_callback(write_before_the_count)
-        return read_live_page(RecordFilter(tool="read_file"), 0, 100, True, connection)
+        wanted = RecordFilter(tool="read_file")
+        return read_live_page(wanted, 0, 100, wanted, connection)
 
     page = await database.read(ask)
     assert [row.seq for row in page.rows] == [1]
