@@ -32,7 +32,7 @@ _ADVICE = {
 class ChatView(Protocol):
     """Shows the events of a session."""
 
-    def show_event(self, event: Mapping[str, Any]) -> None:  # noqa: C901 - one case for each type
+    def show_event(self, event: Mapping[str, Any]) -> None:
         """Show one event."""
         ...
 
@@ -75,7 +75,7 @@ class TerminalView:
         self._styled = MarkdownStream(self._write) if uses_colour(sys.stdout) else None
         self._is_in_line = False
 
-    def show_event(self, event: Mapping[str, Any]) -> None:
+    def show_event(self, event: Mapping[str, Any]) -> None:  # noqa: C901 - one case for each type
         """Clear the status line and show one event."""
         self._status.clear()
         match event["type"]:
