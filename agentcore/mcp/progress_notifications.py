@@ -12,7 +12,6 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from agentcore.api import LogLevel
 from agentcore.mcp.caller import LOG_LEVELS, Caller, Departure, is_at_least
 
-
 _LEAST_STEP = 1e-6
 
 

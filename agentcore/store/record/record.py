@@ -12,7 +12,7 @@ import structlog
 from agentcore.store.database.database import Database
 from agentcore.store.record.call_row import CallRow, RecordedRow, make_notice_row
 from agentcore.store.record.group import OpenKey, RecordGroup, interrupt_open_calls
-from agentcore.store.record.query import RecordFilter, count_by_client
+from agentcore.store.record.query import RecordFilter, count_by_client, count_tools_of_client
 from agentcore.store.record.verification import VerifyReport, verify_record
 from agentcore.store.state.errors import RecordWriteError
 
@@ -180,6 +180,11 @@ class Record:
         """Return by MCP client its number of calls and the start of its last one, in milliseconds since 1970."""
         await self._flush_pending()
         return await self._database.read(count_by_client)
+
+    async def count_calls_by_tool(self, client: str) -> dict[str, int]:
+        """Return by tool how often an MCP client has called it lately."""
+        await self._flush_pending()
+        return await self._database.read(partial(count_tools_of_client, client))
 
     async def verify(self) -> VerifyReport:
         """Verify that no row of the record was changed or removed."""
