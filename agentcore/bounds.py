@@ -33,6 +33,15 @@ IMAGE_BYTES = 8 * 1024 * 1024
 UPLOAD_BYTES = 32 * 1024 * 1024
 """Maximum size of a file uploaded as an attachment."""
 
+RECORD_BYTES = 1 << 30
+"""Maximum size of the record of calls, unless app.json sets another limit; the oldest rows are deleted beyond it."""
+
+CHATS_BYTES = 1 << 30
+"""Size of all chats from which on it is reported; only the user deletes chats."""
+
+RECORD_DAYS = 365
+"""Maximum age of rows of the record, unless app.json sets another limit."""
+
 CALLS_IN_FLIGHT = 256
 """Maximum number of calls that run or wait at one time."""
 

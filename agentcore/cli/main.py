@@ -41,7 +41,7 @@ _COMMANDS = {
     "approvals": LazyCommand(
         "agentcore.cli.commands.approvals:approvals", "Tell why a call is asked about; try rules."
     ),
-    "audit": LazyCommand("agentcore.cli.commands.audit:audit", "List, show and verify the record of calls."),
+    "audit": LazyCommand("agentcore.cli.commands.audit:audit", "List, show, verify and export the record of calls."),
     "logs": LazyCommand("agentcore.cli.commands.logs:logs", "Show the log of the server."),
     "doctor": LazyCommand("agentcore.cli.commands.doctor:doctor", "Look for what is missing or wrong."),
     "stop": LazyCommand("agentcore.cli.commands.stop:stop", "Emergency stop: end all calls of the running server."),

@@ -16,6 +16,8 @@ from agentcore.bounds import (
     CLIENT_TOOLS_LISTED,
     LOOP_BLOCKED_END_SECONDS,
     MCP_TOOLS_WAIT_SECONDS,
+    RECORD_BYTES,
+    RECORD_DAYS,
     RESULT_BYTES,
     STOP_GRACE_SECONDS,
 )
@@ -227,6 +229,13 @@ class LimitsConfig(ConfigModel):
     result_bytes: Annotated[
         int, Field(ge=1024, le=1 << 28, description="Text or structured data of one result; more becomes an artifact.")
     ] = RESULT_BYTES
+    record_bytes: Annotated[
+        int,
+        Field(ge=1 << 26, le=1 << 44, description="Size of the record of calls; its oldest rows are deleted."),
+    ] = RECORD_BYTES
+    record_days: Annotated[
+        int, Field(ge=1, le=36_500, description="Age in days after which rows of the record are deleted.")
+    ] = RECORD_DAYS
 
 
 class AppDocument(ConfigModel):

@@ -44,10 +44,11 @@ from agentcore.core.resources.tabs import Tabs
 from agentcore.core.resources.used_indexes import UsedIndexes
 from agentcore.core.review.call_review import CallReview
 from agentcore.core.review.completing import Completed, Completion
+from agentcore.core.storage import StorageUse, measure_storage
 from agentcore.errors import ToolError
 from agentcore.files.listing import WorkspaceFiles
 from agentcore.net.url_policy import OwnOrigins
-from agentcore.store.record.call_row import make_notice_row
+from agentcore.store.record import RecordKeeper, RecordLimits, make_notice_row
 from agentcore.store.state import StateDir
 from agentcore.store.state.loop_report import read_loop_report
 from agentcore.store.store import Store
@@ -102,7 +103,7 @@ class Core:
 
     Created by `Core.open`, which also stops it. Its parts are public: `modules`, `calls`, `call_review`, `registry`,
     `resources`, `tabs`, `events`, `approvals`, `policy`, `policy_changes`, `pairings`, `host_pairings`, `sources`,
-    `requirements`, `routes`, `own_origins`, `conversation`, `places`, `store`, `config`, `workspace`,
+    `requirements`, `record_keeper`, `routes`, `own_origins`, `conversation`, `places`, `store`, `config`, `workspace`,
     `workspace_files`. `has_started` is true once the modules have started or failed, `is_stopping` once the core is
     stopping.
     """
@@ -130,6 +131,8 @@ class Core:
         roots = [str(root) for root in self.workspace.roots]
         self.policy = ApprovalPolicy(config.approvals, roots, store.approvals, lambda: self.registry.runs_page_scripts)
         self.approvals = ApprovalQueue(self.events, store, self.policy)
+        limits = RecordLimits(config.limits.record_bytes, config.limits.record_days)
+        self.record_keeper = RecordKeeper(store.database, store.record, limits)
         self.policy_changes = PolicyChanges(self.events, store.record)
         self.sources = SourceChoice(config, store.module_sources, self.policy_changes, self._use_choice)
         self.pairings = Pairings(self.events, store.record, store.client_keys)
@@ -235,7 +238,10 @@ class Core:
                     places.attach_core(core)
                 core._watchdog.start()
                 try:
-                    async with core.tabs.persist_tabs():
+                    async with (
+                        core.record_keeper.run(must_verify=store.database.was_left_open),
+                        core.tabs.persist_tabs(),
+                    ):
                         if start:
                             await core.start()
                         yield core
@@ -427,6 +433,10 @@ class Core:
         restart."""
         self.policy.apply_config(approvals)
         self.config = self.config.model_copy(update={"approvals": approvals})
+
+    async def measure_storage(self) -> StorageUse:
+        """Measure what the state folder holds."""
+        return await measure_storage(self.store, self.state, self.record_keeper, self.config.limits)
 
     def collect_metrics(self) -> dict[str, Any]:
         """Return figures of the core for metrics: calls by outcome, in flight, waiting, resources, modules by state."""

@@ -17,6 +17,7 @@ from agentcore.store.mcp_sessions import McpSessionStore
 from agentcore.store.module_sources import ModuleSources
 from agentcore.store.record.call_row import CallRow, make_notice_row
 from agentcore.store.record.record import Record
+from agentcore.store.record.segments import segments_folder
 from agentcore.store.resource_indexes import ResourceIndexStore
 from agentcore.store.seen_definitions import SeenDefinitions
 from agentcore.store.state.state_dir import StateDir
@@ -49,8 +50,8 @@ class Store:
     ) -> AsyncIterator["Store"]:
         """Open all stores of a state folder that this process holds; on exit, everything added is on disk.
 
-        A broken database and its artifacts are quarantined, and new ones are created: `database.broken_path` names the
-        location, and the first row of the new record reports it.
+        A broken database, its artifacts and the older parts of its record are quarantined, and new ones are created:
+        `database.broken_path` names the location, and the first row of the new record reports it.
 
         Args:
             goes_on: Returns True if a call that the last process left open may continue without it.
@@ -61,8 +62,9 @@ class Store:
         """
         async with Database.open(state_dir.database_path) as database, Record.open(database, goes_on=goes_on) as record:
             if database.broken_path is not None:
+                await asyncio.to_thread(_quarantine_folder, segments_folder(database.path), database.broken_path)
                 record.append(make_notice_row("database_broken", kept_as=database.broken_path.name))
-                await asyncio.to_thread(_quarantine_artifacts, state_dir.artifacts_path, database.broken_path)
+                await asyncio.to_thread(_quarantine_folder, state_dir.artifacts_path, database.broken_path)
             yield cls(
                 database,
                 record,
@@ -81,7 +83,7 @@ class Store:
             )
 
 
-def _quarantine_artifacts(artifacts: Path, broken_database: Path) -> None:
-    """Quarantine the artifacts of a broken database; otherwise the new one would delete them as unknown."""
-    if artifacts.exists():
-        artifacts.rename(broken_database.with_name(f"{broken_database.stem}-artifacts"))
+def _quarantine_folder(folder: Path, broken_database: Path) -> None:
+    """Quarantine files that belong to a broken database; otherwise the new one would delete them as unknown."""
+    if folder.exists():
+        folder.rename(broken_database.with_name(f"{broken_database.stem}-{folder.name}"))

@@ -9,10 +9,13 @@ import '../ui/ac-empty.js';
 import '../ui/ac-icon.js';
 import './ac-secrets.js';
 import './ac-settings-form.js';
+import './ac-storage.js';
 import {toolList} from '../client/tool-list.js';
 
-/** Segment of the address for secrets; no module has this name. */
+/** Segment of the address for secrets; no module has a name that begins like this. */
 const SECRETS = '-secrets';
+/** Segment of the address for what is stored. */
+const STORAGE = '-storage';
 
 /** The settings in app.json, of the server and of each module that it lists. */
 export class AcViewSettings extends Localized(LitElement) {
@@ -61,7 +64,7 @@ export class AcViewSettings extends Localized(LitElement) {
   render() {
     const name = this.path[0] ?? '';
     const modules = moduleList.modules.filter(({listed, state}) => listed || state === 'ready');
-    const isKnown = !name || name === SECRETS || modules.some((module) => module.name === name);
+    const isKnown = !name || name === SECRETS || name === STORAGE || modules.some((module) => module.name === name);
     return html`
       <header class="view-head">
         <div class="titles"><h1>${t('settings.title')}</h1><p class="muted">${t('settings.subtitle')}</p></div>
@@ -70,6 +73,7 @@ export class AcViewSettings extends Localized(LitElement) {
         <nav aria-label=${t('settings.sections')}>
           ${this._link([], t('settings.server'), name === '')}
           ${this._link([SECRETS], t('settings.secrets'), name === SECRETS)}
+          ${this._link([STORAGE], t('settings.storage'), name === STORAGE)}
           <h2>${t('settings.modules')}</h2>
           ${repeat(modules, (module) => module.name, (module) => this._link([module.name], toolList.saidOf(module).title, module.name === name, module.state === 'failed'))}
         </nav>
@@ -97,6 +101,7 @@ export class AcViewSettings extends Localized(LitElement) {
   /** @param {string} name @param {import('../client/module-list.js').Module[]} modules */
   _form(name, modules) {
     if (name === SECRETS) return html`<div class="heading"><h2>${t('settings.secrets')}</h2></div><ac-secrets></ac-secrets>`;
+    if (name === STORAGE) return html`<div class="heading"><h2>${t('settings.storage')}</h2></div><ac-storage></ac-storage>`;
     const module = modules.find((one) => one.name === name);
     return html`
       <div class="heading">

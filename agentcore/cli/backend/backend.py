@@ -38,6 +38,10 @@ class Backend(Protocol):
         """Return one module, as in `GET /api/modules/NAME`."""
         ...
 
+    def measure_storage(self) -> dict[str, Any]:
+        """Measure what the state folder holds, as in `GET /api/storage`."""
+        ...
+
     def list_hosts(self) -> list[dict[str, Any]]:
         """Return the hosts in which modules run, as in `GET /api/hosts`."""
         ...

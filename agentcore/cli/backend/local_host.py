@@ -150,6 +150,10 @@ class LocalHost:
         module: dict[str, Any] = json.loads(self._runner.run(self._module_views.show_module(name, _PERSON)))
         return module
 
+    def measure_storage(self) -> dict[str, Any]:
+        """Measure what the state folder holds."""
+        return self._runner.run(self._core.measure_storage()).to_json()
+
     def list_hosts(self) -> list[dict[str, Any]]:
         """Return the hosts in which modules run."""
         from agentcore.server.modules import HostViews

@@ -37,6 +37,11 @@ class ServerBackend:
         modules: list[dict[str, Any]] = self._client.get("/api/modules")["modules"]
         return modules
 
+    def measure_storage(self) -> dict[str, Any]:
+        """Measure what the state folder holds."""
+        storage: dict[str, Any] = self._client.get("/api/storage")
+        return storage
+
     def get_module(self, name: str) -> dict[str, Any]:
         """Return one module."""
         module: dict[str, Any] = self._client.get(path_of("api", "modules", name))

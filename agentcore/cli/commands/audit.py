@@ -1,9 +1,11 @@
-"""`agentcore audit`: lists, shows and verifies the record of calls."""
+"""`agentcore audit`: lists, shows, verifies and exports the record of calls."""
 
 import os
+import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
@@ -18,6 +20,7 @@ _DATABASE = "state.sqlite3"
 _KINDS = ("call", "decision", "notice")
 _QUERY = {"text": "q", "before_seq": "before", "after_seq": "after"}
 """The server's names of filters that differ from those of the store."""
+_PROGRESS_SECONDS = 0.2
 _ARGUMENTS_SHOWN = 80  # in a list; `audit show` prints them as recorded
 
 
@@ -106,26 +109,83 @@ def show(config_path: Path, as_json: bool, call_id: str) -> None:
 @audit.command()
 @config_option
 @json_option
-def verify(config_path: Path, as_json: bool) -> int:
+@click.option("--from-start", is_flag=True, help="Do not go on where an interrupted verification stopped.")
+def verify(config_path: Path, as_json: bool, from_start: bool) -> int:
     """Go through the record from its first row and tell whether it was changed since it was written.
 
-    Works while a server runs. The head that is printed names the state of the whole record: kept elsewhere, it
-    shows later whether the record still goes on from there. Exit code 1: the record is broken.
+    Works while a server runs. The heads that are printed name the state of the record at the end of each closed part,
+    and of the whole: kept elsewhere, they show later whether the record still goes on from there. A verification that
+    was interrupted goes on where it stopped, for a day. Exit code 1: the record is broken.
     """
     from dataclasses import asdict
 
     from agentcore.cli.terminal.output import colour_text, print_json
     from agentcore.store.record import verify_record
 
-    report = verify_record(_database_path(config_path))
+    with _RowProgress() as progress:
+        report = verify_record(_database_path(config_path), progress.show, may_resume=not from_start)
     if as_json:
         print_json(asdict(report))
-    elif report.is_intact:
+        return ExitCode.OK if report.is_intact else ExitCode.CALL_FAILED
+    if report.resumed_after:
+        click.echo(f"went on after row {report.resumed_after}, where it was interrupted; --from-start checks all")
+    if report.deleted:
+        click.echo(f"the rows 1 to {report.deleted} were deleted, because the record had reached a limit")
+    for segment in report.segments:
+        click.echo(f"{'':<8}up to row {segment.last_seq}: head {segment.head}")
+    if report.is_intact:
         click.echo(f"{colour_text('intact', 'green')}: {report.rows} rows, head {report.head}")
     else:
         click.echo(f"{colour_text('broken', 'red')} at row {report.broken_seq}: {report.reason}")
         click.echo(f"{report.rows} rows before it are good, head {report.head}")
     return ExitCode.OK if report.is_intact else ExitCode.CALL_FAILED
+
+
+@audit.command()
+@config_option
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+def export(config_path: Path, file: Path) -> None:
+    """Write the whole record to FILE, a JSON object per line, the oldest row first.
+
+    Works while a server runs; rows of the last moment may be missing then. An existing file is not replaced.
+    """
+    import json
+
+    from agentcore.cli.terminal.output import print_notice
+    from agentcore.store.record import export_rows
+
+    try:
+        output = file.open("x", encoding="utf-8")
+    except FileExistsError as exc:
+        raise CliError(f"{file} exists already", hint="name another file", code=ExitCode.USAGE) from exc
+    count = 0
+    with output:
+        for recorded in export_rows(_database_path(config_path)):
+            output.write(json.dumps({"seq": recorded.seq, **recorded.row._asdict()}, ensure_ascii=False) + "\n")
+            count += 1
+    print_notice(f"{count} rows")
+
+
+class _RowProgress:
+    """One line on a terminal's stderr that says how far a verification is."""
+
+    def __init__(self) -> None:
+        self._is_shown = sys.stderr.isatty()
+        self._shown_at = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._shown_at:
+            click.echo("\r\x1b[K", nl=False, err=True)
+
+    def show(self, row: int, last: int) -> None:
+        """Show that the rows up to `row` of `last` are verified."""
+        now = time.monotonic()
+        if self._is_shown and now - self._shown_at > _PROGRESS_SECONDS:
+            self._shown_at = now
+            click.echo(f"\r\x1b[Kverified {row} of {last} rows ({row * 100 // max(1, last)} %)", nl=False, err=True)
 
 
 def _database_path(config_path: Path) -> Path:
@@ -152,11 +212,17 @@ def _request_rows(server: "tuple[Path, ServerInfo]", limit: int, wanted: Mapping
 
     from agentcore.cli.backend.server_client import ServerClient
 
+    client = ServerClient.from_state_dir(*server)
     given = {_QUERY.get(name, name): value for name, value in wanted.items() if value is not None}
-    rows: list[dict[str, Any]] = ServerClient.from_state_dir(*server).get(
-        f"/api/calls?{urlencode({**given, 'limit': limit})}"
-    )["calls"]
-    return rows
+    rows: list[dict[str, Any]] = []
+    is_one_call = "call_id" in given
+    while True:
+        page = client.get(f"/api/calls?{urlencode({**given, 'limit': limit - len(rows)})}")
+        rows += page["calls"]
+        # a short page says where older rows go on; those of one call lie together
+        if len(rows) >= limit or page["next"] is None or (rows and is_one_call):
+            return rows
+        given["before"] = page["next"]
 
 
 def _format_time(row: Mapping[str, Any]) -> str:

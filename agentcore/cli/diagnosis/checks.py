@@ -20,6 +20,7 @@ from agentcore.cli.diagnosis.requirements import check_requirements
 from agentcore.cli.diagnosis.written_secrets import check_written_secrets
 from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.module_text import describe_disk_version, display_state, list_other_sources
+from agentcore.cli.terminal.output import size_text
 from agentcore.config import AppConfig, prepare_roots
 from agentcore.core import load_config
 from agentcore.core.discovery import nameless_blocks
@@ -175,6 +176,7 @@ def _check_modules_and_models(
     found: list[Finding] = []
     try:
         with open_backend(config_path, warns=False) as backend:
+            found.append(_check_storage(backend))
             found += _check_modules(backend)
             found += check_requirements(backend)
             found += check_hosts(backend, config)
@@ -183,6 +185,17 @@ def _check_modules_and_models(
         if not is_explained:
             found.append(Finding("problem", "modules", str(exc), getattr(exc, "hint", "")))
     yield from found
+
+
+def _check_storage(backend: Backend) -> Finding:
+    storage = backend.measure_storage()
+    problems = {part["kind"]: part["problems"] for part in storage["parts"] if part["problems"]}
+    if problems:
+        said = "; ".join(problem for found in problems.values() for problem in found)
+        advice = "agentcore audit verify checks the whole record" if "record" in problems else ""
+        return Finding("problem", "storage", said, advice)
+    used = [f"{part['kind'].replace('_', ' ')} {size_text(part['usedBytes'])}" for part in storage["parts"]]
+    return Finding("ok", "storage", f"{', '.join(used)}; {size_text(storage['freeBytes'])} free")
 
 
 def _check_modules(backend: Backend) -> Iterator[Finding]:

@@ -24,6 +24,7 @@ _STATUS = {
     "module_failed": HTTPStatus.FAILED_DEPENDENCY,
     "host_not_found": HTTPStatus.NOT_FOUND,
     "module_not_found": HTTPStatus.NOT_FOUND,
+    "record_unreadable": HTTPStatus.FAILED_DEPENDENCY,
     "requirement_not_found": HTTPStatus.NOT_FOUND,
     "module_stopping": HTTPStatus.CONFLICT,
     "pairing_not_found": HTTPStatus.NOT_FOUND,

@@ -13,6 +13,7 @@ from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictModel
 from agentcore.store.record import RecordFilter
+from agentcore.store.state import RecordUnreadableError
 
 
 class CallsQuery(StrictModel):
@@ -44,11 +45,17 @@ class CallsQuery(StrictModel):
 
 
 class CallsPage(BaseModel, defer_build=True):
-    """A page of the record; `next` is null on the last one, `total` where it was not asked for."""
+    """A page of the record.
+
+    A page may have fewer rows than `limit`, or none, although older ones are to be searched: `next` is null on the
+    last page only. `total` is null where it was not asked for. With a filter, it counts the rows from `total_since` on;
+    where that is null, it counts all.
+    """
 
     calls: list[dict[str, Any]]
     next: int | None
     total: int | None = None
+    total_since: int | None = None
 
 
 class CallsOnTheWay(BaseModel, defer_build=True):
@@ -81,14 +88,14 @@ async def list_calls(exchange: Exchange) -> Answer:
         before_seq=query.before,
     )
     record = exchange.core.store.record
-    total = None
-    if query.total:
-        rows, total = await record.read_page_and_count(wanted, skip=query.skip, limit=query.limit)
-    else:
-        rows = await record.read_page(wanted, skip=query.skip, limit=query.limit)
-    calls = [{"seq": recorded.seq, **recorded.row._asdict()} for recorded in rows]
-    following = rows[-1].seq if len(rows) == query.limit else None
-    return Answer(to_json({"calls": calls, "next": following, "total": total}))
+    try:
+        page = await record.read_bounded_page(wanted, skip=query.skip, limit=query.limit, must_count=query.total)
+    except RecordUnreadableError as exc:
+        raise exc.as_tool_error() from exc
+    calls = [{"seq": recorded.seq, **recorded.row._asdict()} for recorded in page.rows]
+    return Answer(
+        to_json({"calls": calls, "next": page.next_seq, "total": page.total, "total_since": page.total_since})
+    )
 
 
 async def list_calls_on_the_way(exchange: Exchange) -> Answer:

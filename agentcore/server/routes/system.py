@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from agentcore.core.storage import StorageKind
 from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
@@ -23,6 +24,28 @@ class Stopped(BaseModel, defer_build=True):
     calls: int
     resources: int
     rejected: int
+
+
+class StoredPartView(BaseModel, defer_build=True):
+    """One kind of stored data; `atLimit` says what happens at a limit, and null that there is none."""
+
+    kind: StorageKind
+    usedBytes: int  # noqa: N815 - the wire
+    limitBytes: int | None  # noqa: N815
+    limitDays: int | None  # noqa: N815
+    atLimit: Literal["oldest_deleted", "reported"]  # noqa: N815
+    count: int | None
+    oldestMs: int | None  # noqa: N815
+    problems: list[str]
+
+
+class StorageView(BaseModel, defer_build=True):
+    """What the state folder holds, in bytes, and the free space of its disk."""
+
+    folder: str
+    databaseBytes: int  # noqa: N815
+    freeBytes: int  # noqa: N815
+    parts: list[StoredPartView]
 
 
 class StopState(BaseModel, defer_build=True):
@@ -52,6 +75,11 @@ async def show_stop(exchange: Exchange) -> Answer:
     return Answer(to_json({"stopped": exchange.core.calls.stopped is not None}))
 
 
+async def show_storage(exchange: Exchange) -> Answer:
+    """Send what the state folder holds, and what limits it."""
+    return Answer(to_json((await exchange.core.measure_storage()).to_json()))
+
+
 async def stop_calls(exchange: Exchange) -> Answer:
     """End all calls and resources and refuse calls until the user resumes, in the approval view or at the terminal."""
     return Answer(to_json(await exchange.core.emergency_stop(exchange.principal)))
@@ -71,6 +99,13 @@ _HEALTH = ServerRoute(
     action=None,
     answer=Health,
     is_for_extensions=True,
+)
+_SHOW_STORAGE = ServerRoute(
+    "GET",
+    "/api/storage",
+    show_storage,
+    "What the state folder holds: sizes, limits and problems.",
+    answer=StorageView,
 )
 _SHOW_STOP = ServerRoute(
     "GET",
@@ -96,6 +131,7 @@ APPROVAL_ROUTES = (_HEALTH, _SHOW_STOP, _RESUME)
 ROUTES = (
     _HEALTH,
     ServerRoute("GET", "/api/openapi.json", get_openapi, "This description, routes of modules included."),
+    _SHOW_STORAGE,
     _SHOW_STOP,
     _RESUME,
     ServerRoute(

@@ -53,10 +53,20 @@ class Database:
     """One SQLite file in WAL mode with a single writer.
 
     `path` is the file; `broken_path` is where a broken predecessor was quarantined when this one was created, or None.
+    `was_left_open` is True if the last process that used it was killed.
     """
 
-    def __init__(self, path: Path, broken_path: Path | None, writer: _Connection, reader: _Connection) -> None:
+    def __init__(
+        self,
+        path: Path,
+        broken_path: Path | None,
+        writer: _Connection,
+        reader: _Connection,
+        *,
+        was_left_open: bool = False,
+    ) -> None:
         self.path = path
+        self.was_left_open = was_left_open
         self.broken_path = broken_path
         self._writer = writer
         self._reader = reader
@@ -74,10 +84,11 @@ class Database:
             DatabaseUnusableError: It is not a file, or its schema is not of any version of agentcore.
             sqlite3.Error: The disk or the permissions do not allow it.
         """
+        was_left_open = _in_use_path(path).exists()
         broken_path = await asyncio.to_thread(_prepare_file, path)
         writer = _Connection(partial(open_connection, path), _ITERATION_CHUNK)
         reader = _Connection(partial(open_connection, path, is_read_only=True), _ITERATION_CHUNK)
-        database = cls(path, broken_path, writer, reader)
+        database = cls(path, broken_path, writer, reader, was_left_open=was_left_open)
         async with writer, reader:
             try:
                 yield database

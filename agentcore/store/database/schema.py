@@ -542,6 +542,33 @@ _HOSTS_IN_CHATS = (
     "ALTER TABLE host_keys ADD COLUMN may_use_chats INTEGER NOT NULL DEFAULT 0",
 )
 
+_RECORD_SEGMENTS = (
+    "CREATE INDEX record_by_call ON record (call_id)",
+    "CREATE INDEX record_by_parent ON record (parent_call_id) WHERE parent_call_id IS NOT NULL",
+    # ranges of rows that were moved to files, and those whose files have been deleted since
+    """
+    CREATE TABLE record_segments (
+        number INTEGER PRIMARY KEY,
+        first_seq INTEGER NOT NULL,
+        last_seq INTEGER NOT NULL,
+        previous_hash BLOB NOT NULL,
+        head BLOB NOT NULL,
+        first_ms INTEGER NOT NULL,
+        last_ms INTEGER NOT NULL,
+        stored_bytes INTEGER NOT NULL,
+        deleted_at_ms INTEGER
+    ) STRICT
+    """,
+    # of the rows in those files
+    "CREATE TABLE record_clients (client TEXT PRIMARY KEY, calls INTEGER NOT NULL, last_ms INTEGER NOT NULL) STRICT",
+    "DROP TRIGGER record_is_not_shortened",
+    (
+        "CREATE TRIGGER record_is_not_shortened BEFORE DELETE ON record"
+        " WHEN OLD.seq > (SELECT coalesce(max(last_seq), 0) FROM record_segments)"
+        " BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END"
+    ),
+)
+
 MIGRATIONS: tuple[tuple[Statement, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -571,6 +598,7 @@ MIGRATIONS: tuple[tuple[Statement, ...], ...] = (
     _ARTIFACT_ACCOUNTS,
     _SESSION_MARKS,
     _HOSTS_IN_CHATS,
+    _RECORD_SEGMENTS,
 )
 """The statements of each step, in order."""
 

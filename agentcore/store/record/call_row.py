@@ -100,12 +100,17 @@ def chain_row(previous_hash: bytes, row: CallRow) -> tuple[CallRow, bytes]:
         previous hash and the fields except `arguments`, as one JSON array in ASCII without spaces, in the order of
         `CallRow`.
     """
-    text = _ENCODE(row[:-1])
+    text = encode_hashed_fields(row)
     # surrogates appear as escapes in the ASCII text; lone ones come from a caller's JSON, and SQLite rejects them
     if "\\ud" in text or not row.arguments.isascii():
         row = _without_surrogates(row)
-        text = _ENCODE(row[:-1])
+        text = encode_hashed_fields(row)
     return row, hashlib.sha256(previous_hash + text.encode("ascii")).digest()
+
+
+def encode_hashed_fields(row: CallRow) -> str:
+    """Return the text that a row's hash covers: its fields except `arguments`."""
+    return _ENCODE(row[:-1])
 
 
 def _without_surrogates(row: CallRow) -> CallRow:

@@ -12,9 +12,20 @@ import structlog
 from agentcore.store.database.database import Database
 from agentcore.store.record.call_row import CallRow, RecordedRow, make_notice_row
 from agentcore.store.record.group import OpenKey, RecordGroup, interrupt_open_calls
-from agentcore.store.record.query import RecordFilter, count_by_client, count_tools_of_client
+from agentcore.store.record.query import (
+    SEGMENTS_SEARCHED,
+    ClosedSegments,
+    RecordFilter,
+    RecordPage,
+    count_by_client,
+    count_tools_of_client,
+    read_closed_page,
+    read_live_page,
+    read_newest_seq,
+)
+from agentcore.store.record.segments import SegmentBrokenError, read_segments, segments_folder
 from agentcore.store.record.verification import VerifyReport, verify_record
-from agentcore.store.state.errors import RecordWriteError
+from agentcore.store.state.errors import RecordUnreadableError, RecordWriteError
 
 log = structlog.get_logger(__name__)
 
@@ -23,6 +34,9 @@ QUEUE_ROWS = 10_000
 
 GROUP_SECONDS = 0.05
 """How long a row waits for others to be committed with it."""
+
+MANY_ROWS = 100_000
+"""Rows in the database from which on older ones are moved to files."""
 
 RETRY_SECONDS = 1.0
 """How long a group that could not be committed waits before the next attempt."""
@@ -34,6 +48,8 @@ class Record:
     `interrupted` contains the calls that the last process left open; whether they had their effect is unknown.
     `going_on` contains those of them that may still run without that process; the caller that learns how one ends
     appends its result.
+    `many_rows` is set when `live_rows`, the rows that are not in files yet, have become so many that older ones should
+    be moved; whoever moves them corrects the number.
     """
 
     def __init__(
@@ -53,6 +69,8 @@ class Record:
         self._is_durable = self._is_closing = self._is_failing = self._is_writing = False
         self._lost = 0
         self.counts = {"written": 0, "lost": 0, "failed_commits": 0}
+        self.live_rows = 0
+        self.many_rows = asyncio.Event()
 
     @classmethod
     @asynccontextmanager
@@ -152,29 +170,58 @@ class Record:
     ) -> list[RecordedRow]:
         """Return the newest matching rows, newest first, including all rows added before this call.
 
+        Rows that are not in the database any more are searched in files, however long that takes.
+
         Args:
             wanted: The filter; None: all rows.
             before_seq: Only rows older than this one, the last `seq` of the previous page; None: as in the filter.
             skip: Number of newest rows to skip.
             limit: Maximum number of rows, up to 1,000.
+        Raises:
+            RecordUnreadableError: A file is missing or damaged.
         """
-        await self._flush_pending()
         bounded = wanted or RecordFilter()
         if before_seq is not None:
             bounded = replace(bounded, before_seq=before_seq)
-        return await self._database.read(partial(bounded.read_page, skip, limit))
+        live = await self._read_live(bounded, skip, limit, None)
+        if live.next_seq is None or len(live.rows) == limit:
+            return live.rows
+        skip = max(0, skip - await self._database.read(bounded.count_rows)) if not live.rows else 0
+        older = _bounded_before(bounded, live.next_seq)
+        closed = await self._read_closed(older, skip, limit - len(live.rows), None)
+        return live.rows + closed.rows
+
+    async def read_bounded_page(
+        self, wanted: RecordFilter, *, skip: int = 0, limit: int = 100, must_count: bool = False
+    ) -> RecordPage:
+        """Return a page, newest first, after a bounded amount of work; a page may be short although there are more.
+
+        One page has rows of the database, or of at most `SEGMENTS_SEARCHED` files; the rows and the count are of the
+        same moment.
+
+        Args:
+            must_count: Also count the matching rows: all of them without a filter, else those in the database.
+        Raises:
+            RecordUnreadableError: A file is missing or damaged.
+        """
+        counted = wanted if must_count else None
+        if skip and wanted.selects_all:
+            # rows are numbered without gaps
+            newest = await self._database.read(read_newest_seq)
+            wanted = _bounded_before(wanted, newest + 1)
+            wanted = replace(wanted, before_seq=max(1, (wanted.before_seq or 1) - skip))
+            skip = 0
+        live = await self._read_live(wanted, skip, limit, counted)
+        starts_in_files = live.next_seq is not None and (wanted.before_seq or live.next_seq + 1) <= live.next_seq
+        if live.rows or not starts_in_files:
+            return live
+        closed = await self._read_closed(wanted, skip, limit, SEGMENTS_SEARCHED)
+        return closed._replace(total=live.total, total_since=live.total_since)
 
     async def count_rows(self, wanted: RecordFilter | None = None) -> int:
-        """Return the number of matching rows."""
+        """Return the number of matching rows in the database."""
         await self._flush_pending()
         return await self._database.read((wanted or RecordFilter()).count_rows)
-
-    async def read_page_and_count(
-        self, wanted: RecordFilter | None = None, *, skip: int = 0, limit: int = 100
-    ) -> tuple[list[RecordedRow], int]:
-        """Return `read_page` and `count_rows` of the same moment: a row added meanwhile is in both or in neither."""
-        await self._flush_pending()
-        return await self._database.read(partial((wanted or RecordFilter()).read_page_and_count, skip, limit))
 
     async def count_calls_by_client(self) -> dict[str, tuple[int, int]]:
         """Return by MCP client its number of calls and the start of its last one, in milliseconds since 1970."""
@@ -190,6 +237,18 @@ class Record:
         """Verify that no row of the record was changed or removed."""
         await self._flush_pending()
         return await asyncio.to_thread(verify_record, self._database.path)
+
+    async def _read_live(self, wanted: RecordFilter, skip: int, limit: int, counted: RecordFilter | None) -> RecordPage:
+        await self._flush_pending()
+        return await self._database.read(partial(read_live_page, wanted, skip, limit, counted))
+
+    async def _read_closed(self, wanted: RecordFilter, skip: int, limit: int, most_segments: int | None) -> RecordPage:
+        segments = await self._database.read(read_segments)
+        closed = ClosedSegments(segments_folder(self._database.path), segments)
+        try:
+            return await asyncio.to_thread(read_closed_page, wanted, skip, limit, closed, most_segments)
+        except SegmentBrokenError as exc:
+            raise RecordUnreadableError(f"{exc}; rows before {exc.first_seq} can be read on their own") from exc
 
     async def _flush_pending(self) -> None:
         """Flush pending rows; if that fails, readers see what is stored."""
@@ -246,6 +305,9 @@ class Record:
             self._report_failure(waiters, exc)
         else:
             self.counts["written"] += len(group.rows)
+            self.live_rows += len(group.rows)
+            if self.live_rows >= MANY_ROWS:
+                self.many_rows.set()
             self._report_success(waiters)
         finally:
             self._is_writing = False
@@ -301,3 +363,10 @@ class Record:
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_result(None)
+
+
+def _bounded_before(wanted: RecordFilter, before_seq: int) -> RecordFilter:
+    """Return the filter restricted to rows older than one."""
+    if wanted.before_seq is not None and wanted.before_seq <= before_seq:
+        return wanted
+    return replace(wanted, before_seq=before_seq)

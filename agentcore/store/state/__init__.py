@@ -1,7 +1,7 @@
 """The state folder: its lock, its private files, the token, and the running server."""
 
 from agentcore.store.state.api_token import TOKEN_VARIABLE, read_token
-from agentcore.store.state.errors import StateLockedError
+from agentcore.store.state.errors import RecordUnreadableError, StateLockedError
 from agentcore.store.state.lock import is_locked
 from agentcore.store.state.log_file import LogFile, log_files
 from agentcore.store.state.loop_report import LoopReport, read_loop_report

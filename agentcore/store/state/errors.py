@@ -56,4 +56,9 @@ class RecordWriteError(AgentcoreError):
 
 
 class RecordUnreadableError(AgentcoreError):
-    """There is no record at the given path, or the file is not a database of agentcore."""
+    """There is no record at the given path, the file is not a database of agentcore, or a file of older rows is
+    damaged."""
+
+    def as_tool_error(self) -> ToolError:
+        """Return a `record_unreadable` error."""
+        return ToolError("record_unreadable", str(self))

@@ -1,5 +1,6 @@
 """`agentcore audit`."""
 
+import json
 import sqlite3
 
 import pytest
@@ -75,3 +76,16 @@ def test_record_in_which_nothing_matches_says_so(place):
     done = place.run("audit", "list", "--module", "nowhere")
     assert (done.code, done.out) == (0, "")
     assert "nothing of that" in done.err
+
+
+@pytest.mark.spec("S7")
+def test_whole_record_is_exported_as_json_lines_and_no_file_is_replaced(place):
+    place.run("call", "clock_text", "text=first")
+    place.run("call", "clock_text", "text=second")
+    target = place.folder / "record.jsonl"
+    done = place.run("audit", "export", str(target))
+    rows = [json.loads(line) for line in target.read_text().splitlines()]
+    assert [row["arguments"] for row in rows] == ['{"text":"first"}', '{"text":"second"}']
+    assert "2 rows" in done.err
+    again = place.run("audit", "export", str(target))
+    assert (again.code, "exists already" in again.err) == (2, True)

@@ -5,6 +5,10 @@ import asyncio
 import pytest
 
 from agentcore.api import Module, ToolContext, tool
+from agentcore.store.record import CallRow, RecordKeeper, RecordLimits, segments_folder
+
+LATER_MS = 4_000_000_000_000
+"""A time that no limit of age reaches."""
 
 
 class Counter(Module):
@@ -109,3 +113,30 @@ async def test_calls_on_the_way_are_listed_with_masked_arguments(bare_server):
         await bare_server.post(f"/api/calls/{call['call_id']}/cancel")
         assert (await task)["error"]["type"] == "cancelled"
     assert (await bare_server.get("/api/calls/on-the-way"))[1] == {"calls": []}
+
+
+async def test_older_calls_in_files_are_listed_in_further_pages(bare_server):
+    record = bare_server.host.store.record
+    for number in range(50):
+        record.append(CallRow(LATER_MS, f"call_{number}", f"tool_{number % 2}"))
+    await record.flush()
+    limits = RecordLimits(1 << 40, 100_000)
+    await RecordKeeper(bare_server.host.store.database, record, limits, segment_rows=20).tidy()
+    _, newest = await bare_server.get("/api/calls?tool=tool_1&total=true")
+    assert ([row["seq"] for row in newest["calls"]], newest["next"]) == (list(range(50, 20, -2)), 21)
+    assert (newest["total"], newest["total_since"]) == (15, 21)
+    _, older = await bare_server.get("/api/calls?tool=tool_1&before=21")
+    assert ([row["seq"] for row in older["calls"]], older["next"]) == (list(range(20, 0, -2)), None)
+
+
+async def test_damaged_file_of_older_calls_is_an_error_that_names_it(bare_server):
+    store = bare_server.host.store
+    for _ in range(50):
+        store.record.append(CallRow(LATER_MS, "call_1", "tool_1"))
+    await store.record.flush()
+    await RecordKeeper(store.database, store.record, RecordLimits(1 << 40, 100_000), segment_rows=20).tidy()
+    (file,) = segments_folder(store.database.path).iterdir()
+    file.write_bytes(b"gone")
+    status, answer = await bare_server.get("/api/calls?before=21")
+    assert (status, answer["error"]["type"]) == (424, "record_unreadable")
+    assert "rows 1 to 20" in answer["error"]["message"]

@@ -51,3 +51,17 @@ async def test_emergency_stop_refuses_calls_until_a_person_resumes(make_server):
     status, ended = await server.post("/api/stop")
     assert (status, ended) == (200, {"calls": 0, "resources": 0, "rejected": 0})
     assert (await server.call("anything"))["error"]["type"] == "stopped"
+
+
+async def test_what_is_stored_is_measured_with_its_limits(make_server):
+    server = await make_server()
+    await server.call("nothing")
+    await server.host.store.record.flush()
+    _, storage = await server.get("/api/storage")
+    assert storage["folder"] == str(server.host.state.path)
+    assert storage["databaseBytes"] > 0
+    parts = {part["kind"]: part for part in storage["parts"]}
+    assert list(parts) == ["chats", "artifacts", "record", "log", "module_data", "page_sessions"]
+    assert (parts["record"]["count"], parts["record"]["limitBytes"], parts["record"]["limitDays"]) == (1, 1 << 30, 365)
+    assert parts["record"]["usedBytes"] > 0
+    assert parts["chats"]["atLimit"] == "reported"

@@ -15,11 +15,14 @@ from agentcore.store.store import Store
 
 pytestmark = pytest.mark.more
 
-# appends as fast as it may, with open calls, durable ones, decisions and artifacts in between, until it is killed
+# appends as fast as it may, with open calls, durable ones, decisions and artifacts in between, and moves older rows to
+# files and deletes some, until it is killed
 WRITER = """
 import asyncio, itertools, sys
 from pathlib import Path
-from agentcore.store.record import CallRow
+import structlog
+structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+from agentcore.store.record import CallRow, RecordKeeper, RecordLimits
 from agentcore.store.state import StateDir
 from agentcore.store.store import Store
 
@@ -27,6 +30,7 @@ async def main():
     with StateDir.open(Path("app.json")) as state:
         async with Store.open(state) as store:
             record = store.record
+            keeper = RecordKeeper(store.database, record, RecordLimits(60_000, 1000), 50)
             record.add_open_call(CallRow(1, "stays_open", "bash", outcome="executing"))
             for number in itertools.count():
                 row = CallRow(number, f"call_{number}", "read_file", arguments="x" * 300)
@@ -39,6 +43,7 @@ async def main():
                     await record.flush(is_durable=True)
                     link = await store.artifacts.save(b"kept" * 1000, mime="text/plain", name="out.txt")
                     print(number, link.artifact_id, flush=True)
+                    await keeper.tidy()
 
 asyncio.run(main())
 """

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from agentcore.store.database.database import Database
 from agentcore.store.record.call_row import CallRow
-from agentcore.store.record.query import RecordFilter
+from agentcore.store.record.query import RecordFilter, RecordPage, read_live_page
 from agentcore.store.record.record import Record
 from agentcore.store.record.verification import verify_record
 from agentcore.store.state.errors import RecordWriteError
@@ -139,7 +139,7 @@ async def test_page_and_count_are_of_one_moment(record: Record, make_row: MakeRo
     record.append(make_row())
     await record.flush()
 
-    def ask(connection: sqlite3.Connection) -> tuple[list[Any], int]:
+    def ask(connection: sqlite3.Connection) -> RecordPage:
         def write_before_the_count(statement: str) -> None:
             if "count(*)" in statement:
                 with closing(sqlite3.connect(database.path)) as other, other:
@@ -147,11 +147,12 @@ async def test_page_and_count_are_of_one_moment(record: Record, make_row: MakeRo
                     other.execute(f"INSERT INTO record VALUES ({', '.join('?' * len(row))})", (2, *row[1:]))
 
         connection.set_trace_callback(write_before_the_count)
-        return RecordFilter().read_page_and_count(0, 100, connection)
+        wanted = RecordFilter(tool="read_file")
+        return read_live_page(wanted, 0, 100, wanted, connection)
 
-    rows, total = await database.read(ask)
-    assert [row.seq for row in rows] == [1]
-    assert total == 1
+    page = await database.read(ask)
+    assert [row.seq for row in page.rows] == [1]
+    assert page.total == 1
     assert await record.count_rows() == 2
 
 
