@@ -163,11 +163,10 @@ def _choose_other_port(taken: "PortTakenError", config: "AppConfig", state: "Sta
     from agentcore.cli.terminal.exits import CliError, ExitCode
     from agentcore.cli.terminal.own_command import own_command
     from agentcore.cli.terminal.terminal import is_interactive
-    from agentcore.server.http.listening import find_free_port
     from agentcore.store.state import find_server_at
 
     holder = find_server_at(taken.port, state.path)
-    free = find_free_port(taken.host, taken.port)
+    free = taken.find_free_port()
     if holder is None or free is None:
         raise taken
     message = f"{taken.host}:{taken.port} is taken by the agentcore server for {holder.config}"

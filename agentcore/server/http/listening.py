@@ -29,19 +29,18 @@ class PortTakenError(ListenError):
         self.host = host
         self.port = port
 
-
-def find_free_port(host: str, after: int) -> int | None:
-    """Return the next port at which this host could listen now; None if none of the next hundred is free."""
-    for port in range(after + 1, min(after + 1 + _TRIED_PORTS, 65_536)):
-        family, place = _resolve_address(host, port)
-        with socket.socket(family, socket.SOCK_STREAM) as tried:
-            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                tried.bind(place)
-            except OSError:
-                continue
-            return port
-    return None
+    def find_free_port(self) -> int | None:
+        """Return the next port at which this host could listen now; None if none of the next hundred is free."""
+        for port in range(self.port + 1, min(self.port + 1 + _TRIED_PORTS, 65_536)):
+            family, place = _resolve_address(self.host, port)
+            with socket.socket(family, socket.SOCK_STREAM) as tried:
+                tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    tried.bind(place)
+                except OSError:
+                    continue
+                return port
+        return None
 
 
 def open_listener(
