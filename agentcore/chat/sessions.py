@@ -153,6 +153,7 @@ class Sessions:
             items=transcript.to_messages(shown, calls, live.commands, client_in(session.owner)),
             has_more=len(rows) > limit,
             streaming=streaming if streaming.text or streaming.thinking else None,
+            model_wait=live.model_wait,
             event_id=event_id,
         )
 

@@ -47,7 +47,10 @@ class ModelConfig(_Settings):
     timeout_s: Annotated[float, Field(gt=0, le=3600, description="How long the provider may send nothing.")] = (
         PROVIDER_SILENCE_SECONDS
     )
-    max_retries: Annotated[int, Field(ge=0, le=10, description="How often a refused request is sent again.")] = 2
+    max_retries: Annotated[
+        int,
+        Field(ge=0, le=10, description="How often a refused request is sent again if the provider does not say when."),
+    ] = 2
 
 
 class AgentConfig(_Settings):
@@ -143,7 +146,7 @@ class ModelChoice(_Settings):
         images: Whether it sees images.
         context_tokens: Size of its context; None: the settings do not say.
         timeout_s: How long the provider may send nothing.
-        max_retries: How often a refused request is sent again.
+        max_retries: How often a refused request is sent again if the provider does not say when.
     """
 
     provider: ProviderName

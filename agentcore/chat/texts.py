@@ -146,6 +146,11 @@ _OF_RESULTS: Mapping[str, str] = {
         "The person stopped this call while it ran: it may have taken effect or not. Look before you repeat it."
     ),
     "stopped_answer": "[The person stopped the answer above before its end.]",
+    "cut_answer": "[The answer above was cut off by the output limit.]",
+    "cut_calls": (
+        "[The answer above was cut off by the output limit inside a call of {tools}. No call in it ran: call again, "
+        "with shorter arguments or in smaller steps.]"
+    ),
     "interrupted": "The server ended while this call ran: it may have taken effect or not. Look before you repeat it.",
     "left_out": "[{count} messages are left out here]",
     "short_result": "This result of {tool} was shortened to have room; it had {count} characters.",

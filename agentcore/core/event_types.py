@@ -112,6 +112,12 @@ EVENT_TYPES = (
     EventType("session.content", "content, thread?", "A chunk of the response."),
     EventType("session.thinking", "content, thread?", "A chunk of the model's reasoning."),
     EventType(
+        "session.modelWait",
+        "wait, thread?",
+        "The provider cannot answer before `wait.until` (milliseconds since 1970); `wait.reason` is `rate_limited`, "
+        "`loading` or `unavailable`. Null: the request is sent again.",
+    ),
+    EventType(
         "session.toolCall", "tool_call, thread?", "A call that the model requests, in the wire format of the chat."
     ),
     EventType(

@@ -39,6 +39,7 @@ class Reply:
         cached: Those of them that it had kept.
         html: A web page in place of an answer, under `status`.
         document: A JSON document in place of a stream.
+        headers: Of a refusal.
     """
 
     text: str = ""
@@ -55,6 +56,7 @@ class Reply:
     cached: int = 0
     html: str = ""
     document: dict[str, Any] | None = None
+    headers: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -106,7 +108,7 @@ class Provider:
         if reply.document is not None:
             return web.json_response(reply.document)
         if reply.status != 200:
-            return web.json_response(reply.error, status=reply.status)
+            return web.json_response(reply.error, status=reply.status, headers=reply.headers)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         if reply.raw is not None:

@@ -24,7 +24,7 @@ def create_model(choice: ModelChoice) -> tuple[AnthropicModel, AsyncAnthropic]:
     client = AsyncAnthropic(
         api_key=choice.api_key.get_secret_value() or "none",
         base_url=choice.base_url or ANTHROPIC.base_url,
-        max_retries=choice.max_retries,
+        max_retries=0,  # as in the other adapter
         timeout=choice.timeout_s,
     )
     provider = AnthropicProvider(anthropic_client=client)

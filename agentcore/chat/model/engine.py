@@ -26,6 +26,7 @@ from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.model.provider_errors import to_provider_error
 from agentcore.chat.model.providers import PROVIDERS
+from agentcore.chat.model.retries import ProviderWait, Retries
 from agentcore.chat.model.valid_response import valid_response
 from agentcore.chat.settings import ModelChoice
 from agentcore.errors import ToolError
@@ -51,6 +52,15 @@ class BrokenAnswerError(ToolError):
         self.partial = partial
 
 
+class _NothingReceivedError(Exception):
+    """A request failed before any part of an answer was received, so it can be sent again."""
+
+    def __init__(self, error: ToolError, cause: Exception) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.cause = cause
+
+
 class Engine:
     """Sends requests to models; keeps one client for each until it is closed."""
 
@@ -67,9 +77,14 @@ class Engine:
         *,
         on_text: Callable[[str], None],
         on_thinking: Callable[[str], None],
+        on_wait: Callable[[ProviderWait | None], None] = lambda wait: None,
     ) -> ModelResponse:
         """Send a conversation, pass on the text of the answer as it arrives, and return the complete answer.
 
+        A request that the provider cannot answer now is sent again, when the provider says or after a growing delay.
+
+        Args:
+            on_wait: Called before each wait, and with None after it.
         Raises:
             BrokenAnswerError: The provider refused or failed, or the connection broke.
         """
@@ -78,6 +93,35 @@ class Engine:
             function_tools=[_to_tool_definition(tool, dialect) for tool in tools],
             instruction_parts=_parts_of(instructions, marks_cache=PROVIDERS[choice.provider].marks_cache),
         )
+        retries = Retries(choice)
+        while True:
+            try:
+                return await self._request_once(choice, messages, parameters, on_text, on_thinking)
+            except _NothingReceivedError as exc:
+                wait = retries.plan_wait(exc.cause)
+                if wait is None:
+                    raise BrokenAnswerError(exc.error, None) from exc.cause
+            log.info("model_request_waits", model=choice.model, reason=wait.reason, seconds=round(wait.seconds, 1))
+            on_wait(wait)
+            try:
+                await asyncio.sleep(wait.seconds)
+            finally:
+                on_wait(None)
+
+    async def _request_once(
+        self,
+        choice: ModelChoice,
+        messages: Sequence[ModelMessage],
+        parameters: ModelRequestParameters,
+        on_text: Callable[[str], None],
+        on_thinking: Callable[[str], None],
+    ) -> ModelResponse:
+        """Send one request.
+
+        Raises:
+            _NothingReceivedError: It failed before any part of an answer was received.
+            BrokenAnswerError: It failed later.
+        """
         stream = None
         has_begun = False
         text = TextChunks()
@@ -100,6 +144,8 @@ class Engine:
         except Exception as exc:
             log.info("model_request_failed", provider=choice.provider, model=choice.model, error=type(exc).__name__)
             error = to_provider_error(exc, choice, has_begun=has_begun or stream is not None)
+            if stream is None:
+                raise _NothingReceivedError(error, exc) from exc
             raise BrokenAnswerError(error, _read_partial_response(stream)) from exc
         if (fault := _incomplete_answer_error(response, received, choice)) is not None:
             raise BrokenAnswerError(fault, response)

@@ -30,7 +30,7 @@ def create_model(choice: ModelChoice) -> tuple[OpenAIChatModel, AsyncOpenAI]:
         # local servers need no key, but the SDK requires one
         api_key=choice.api_key.get_secret_value() or "none",
         base_url=choice.base_url or OPENAI.base_url,
-        max_retries=choice.max_retries,
+        max_retries=0,  # `Engine` repeats requests, so that a wait is shown
         timeout=choice.timeout_s,
     )
     return _ChatModel(choice.model, provider=OpenAIProvider(openai_client=client), profile=_PROFILE), client

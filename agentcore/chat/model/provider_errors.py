@@ -71,6 +71,9 @@ def to_provider_error(exc: Exception, choice: ModelChoice, *, has_begun: bool) -
             context["context_tokens"] = limit
         message = f"The session is too long for the model's context. {words}"
         return ToolError("context_too_long", message, **context)
+    if isinstance(exc, ModelAPIError) and exc.retry_after:
+        context["retry_after_s"] = exc.retry_after
+        words = f"{words} It takes requests again in {_format_duration(exc.retry_after)}."
     for kind, error_type, message, is_retryable in _SAID:
         if isinstance(exc, kind):
             return ToolError(error_type, f"{message} {words}", retryable=is_retryable, **context)
@@ -101,6 +104,13 @@ def _describe_provider_message(exc: Exception, choice: ModelChoice, base_url: st
         said = body["error"].get("message")
     words = context["said"] = _without_key(str(said or exc), choice)[:300]
     return f"{words if isinstance(exc, UserError) else f'It said: {words}'}".rstrip(".") + "."
+
+
+def _format_duration(seconds: float) -> str:
+    for unit, size in (("hour", 3600), ("minute", 60)):
+        if seconds >= 2 * size:
+            return f"{round(seconds / size)} {unit}s"
+    return f"{round(seconds)} seconds"
 
 
 def _page_in(exc: Exception) -> str | None:

@@ -8,6 +8,7 @@ from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.questions import Questions
 from agentcore.chat.session.turn_lock import TurnLock
+from agentcore.chat.session.view import ModelWaitView
 from agentcore.core.calls import ModelReader
 from agentcore.core.modules import ToolRegistry
 
@@ -37,6 +38,7 @@ class LiveSession:
         reader: The session's model, as the reader of results.
         must_reload: True if something other than the turn changed the history.
         agent_tokens: Tokens used by sub-agents that the turn has not counted yet.
+        model_wait: Until when its provider cannot answer; None: nothing waits for that.
         model_scales: What was learned about its models.
         stops: How often the user has stopped it.
         may_be_steered: True if messages for the running turn may be waiting.
@@ -63,6 +65,7 @@ class LiveSession:
         self.agent_tokens = 0
         self.model_scales = ModelScales()
         self.stops = 0
+        self.model_wait: ModelWaitView | None = None
         self.may_be_steered = True  # messages of the last process may be waiting
         self._text: list[str] = []
         self._thinking: list[str] = []

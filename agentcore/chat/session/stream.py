@@ -1,13 +1,17 @@
 """Publishes the events of a session: on the event bus, and to the client whose request it answers."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentcore.chat.session.live import LiveSession, Sink
+from agentcore.chat.session.view import ModelWaitView
 from agentcore.chat.texts import Locale, localized_text
 from agentcore.core.events import EventBus
 from agentcore.errors import ToolError
 from agentcore.store.chat import UsedTokens
+
+if TYPE_CHECKING:
+    from agentcore.chat.model.retries import ProviderWait
 
 
 class Stream:
@@ -65,6 +69,13 @@ class Stream:
             if self._thread is None:
                 self.live.add_thinking(piece)
             self.publish_to_pages("session.thinking", {"content": piece})
+
+    def publish_model_wait(self, wait: "ProviderWait | None") -> None:
+        """Publish to pages that the provider cannot answer before a time; None: the request is sent again."""
+        told = None if wait is None else ModelWaitView(until=wait.until_ms, reason=wait.reason)
+        if self._thread is None:
+            self.live.model_wait = told
+        self.publish_to_pages("session.modelWait", {"wait": None if told is None else told.model_dump()})
 
     def publish_tool_call(
         self, tool_name: str, arguments: str, tool_id: str, kind: str, *, waits: bool, **more: Any

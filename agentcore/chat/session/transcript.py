@@ -11,6 +11,9 @@ from agentcore.store.chat import ChatCallRow, ChatMessageRow, NewMessage
 STOPPED = "stopped"
 """Metadata key of a stored answer that the user stopped."""
 
+CUT_OFF = "cutOff"
+"""Metadata key of a stored answer that reached the output limit: the tools of the calls in it, which did not run."""
+
 _ENDED: Mapping[str, CallState] = {"interrupted": "interrupted", "cancelled": "cancelled"}
 
 

@@ -106,12 +106,26 @@ class StreamingView(View):
     thinking: str
 
 
+class ModelWaitView(View):
+    """The provider cannot answer before a time; the request is sent again then."""
+
+    until: Annotated[int, Field(description="In milliseconds since 1970.")]
+    reason: Annotated[
+        Literal["rate_limited", "loading", "unavailable"],
+        Field(
+            description="`rate_limited`: it takes no more requests now; `loading`: a local server loads the model; "
+            "`unavailable`: it failed, is overloaded, or cannot be reached."
+        ),
+    ]
+
+
 class MessagesView(View):
     """Messages, oldest first; `eventId` is where the events go on that are not in them."""
 
     items: list[MessageView]
     has_more: bool
     streaming: StreamingView | None
+    model_wait: ModelWaitView | None
     event_id: str
 
 

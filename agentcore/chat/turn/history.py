@@ -23,7 +23,7 @@ from pydantic_ai.messages import (
 )
 
 from agentcore.chat.model.thinking_tags import THINKING_FIELD
-from agentcore.chat.session.transcript import STOPPED
+from agentcore.chat.session.transcript import CUT_OFF, STOPPED
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.attachments import user_text_of
 from agentcore.chat.turn.tool_output import ToolOutput
@@ -104,7 +104,7 @@ def prepare_for_model(
     messages: Sequence[ModelMessage], *, images: bool, is_prompted: bool, marks_failures: bool
 ) -> list[ModelMessage]:
     """Adapt the history to a model: without images, or with calls and results as text, if necessary."""
-    adapted = _without_empty_parts(_with_stops(messages))
+    adapted = _without_empty_parts(_with_notes(messages))
     if not marks_failures:
         adapted = [_with_plain_failures(each) if isinstance(each, ModelRequest) else each for each in adapted]
     if not images:
@@ -134,20 +134,29 @@ def _is_left_out(part: ModelResponsePart) -> bool:
     return isinstance(part, ThinkingPart) and part.id == THINKING_FIELD
 
 
-def _with_stops(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """Insert a note about each answer that the user stopped, before the next user message."""
+def _with_notes(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+    """Insert a note about each answer that was stopped or cut off, before the next user message."""
     adapted: list[ModelMessage] = []
     for message in messages:
         before = adapted[-1] if adapted else None
-        is_after_stop = isinstance(before, ModelResponse) and (before.metadata or {}).get(STOPPED)
-        if is_after_stop and isinstance(message, ModelRequest):
+        note = _note_about(before) if isinstance(before, ModelResponse) else None
+        if note is not None and isinstance(message, ModelRequest):
             results = [part for part in message.parts if isinstance(part, ToolReturnPart)]
             others = [part for part in message.parts if not isinstance(part, ToolReturnPart)]
-            note = UserPromptPart(result_text("stopped_answer"))
-            adapted.append(replace(message, parts=[*results, note, *others]))
+            adapted.append(replace(message, parts=[*results, UserPromptPart(note), *others]))
         else:
             adapted.append(message)
     return adapted
+
+
+def _note_about(answer: ModelResponse) -> str | None:
+    """Return what the model must know about the end of an answer; None: it ended by itself."""
+    metadata = answer.metadata or {}
+    if metadata.get(STOPPED):
+        return result_text("stopped_answer")
+    if (tools := metadata.get(CUT_OFF)) is None:
+        return None
+    return result_text("cut_calls", tools=", ".join(tools)) if tools else result_text("cut_answer")
 
 
 def _with_plain_failures(message: ModelRequest) -> ModelRequest:

@@ -91,7 +91,13 @@ async def ask_model(
     offered = [] if is_prompted else prompt.tools
     told = instructions_of(prompt, stream.locale)
     response = await engine.request_response(
-        choice, sent, offered, told, on_text=show, on_thinking=stream.publish_thinking
+        choice,
+        sent,
+        offered,
+        told,
+        on_text=show,
+        on_thinking=stream.publish_thinking,
+        on_wait=stream.publish_model_wait,
     )
     if not can_write:
         return ModelReply(response)

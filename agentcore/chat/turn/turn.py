@@ -17,6 +17,7 @@ from agentcore.chat.model.model_json import read_arguments
 from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools, valid_name
 from agentcore.chat.session.queue import publish_queue
 from agentcore.chat.session.stream import Stream
+from agentcore.chat.session.transcript import CUT_OFF
 from agentcore.chat.session.view import ContextView
 from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.system import SystemPlan, resolve_modules_and_host
@@ -253,7 +254,7 @@ class Turn:
         try:
             answer = await self._compactor.ask(prompt, self._history, can_repair=not self._has_repaired)
         except BrokenAnswerError as exc:
-            await self._store_partial_answer(exc.partial)
+            await self._store_partial_answer(exc)
             if self._scales.has_news:  # what was learned from a refusal applies to later turns too
                 await self._chats.update_session(self._session_id, model_scales=self._scales.to_json_text())
             raise
@@ -331,14 +332,20 @@ class Turn:
             row = row._replace(state="done", result=_dump_json(error_output(error)), envelope=envelope)
         return row, replace(part, tool_name=name, tool_call_id=tool_id, args=arguments)
 
-    async def _store_partial_answer(self, partial: ModelResponse | None) -> None:
-        """Store the text of a broken answer, which the user has already seen."""
-        if partial is None:
-            self._stream.live.clear_answer()
-            return
-        texts: list[ModelResponsePart] = [part for part in partial.parts if isinstance(part, TextPart) and part.content]
-        if texts:
-            await self._append_messages([replace(partial, parts=texts)])
+    async def _store_partial_answer(self, broken: BrokenAnswerError) -> None:
+        """Store the text of a broken answer, which the user has already seen, and what the model must know of it."""
+        partial = broken.partial
+        if partial is not None:
+            texts: list[ModelResponsePart] = [
+                part for part in partial.parts if isinstance(part, TextPart) and part.content
+            ]
+            if broken.type == "answer_cut":
+                names = [part.tool_name for part in partial.parts if isinstance(part, ToolCallPart)]
+                # without text, an empty part carries the note: the calls are not stored, because they cannot run
+                cut = replace(partial, parts=texts or [TextPart("")], metadata={CUT_OFF: names})
+                await self._append_messages([cut], kind="said" if texts else "told")
+            elif texts:
+                await self._append_messages([replace(partial, parts=texts)])
         self._stream.live.clear_answer()
 
     # -- limits and messages -----------------------------------------------------------------------------------

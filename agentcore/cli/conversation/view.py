@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 import click
@@ -74,7 +75,7 @@ class TerminalView:
         self._styled = MarkdownStream(self._write) if uses_colour(sys.stdout) else None
         self._is_in_line = False
 
-    def show_event(self, event: Mapping[str, Any]) -> None:
+    def show_event(self, event: Mapping[str, Any]) -> None:  # noqa: C901 - one case for each type
         """Clear the status line and show one event."""
         self._status.clear()
         match event["type"]:
@@ -89,6 +90,8 @@ class TerminalView:
             case "session.toolResult":
                 self._is_answered = False
                 self._show_result(event["tool_result"])
+            case "session.modelWait" if event["wait"] is not None:
+                self.show_text(f"  {_wait_text(event['wait'])}")
             case "session.compacted":
                 self.show_text(f"  {_compaction_text(event['compaction'])}")
             case "session.error":
@@ -261,3 +264,15 @@ def _block_text(block: Mapping[str, Any]) -> str:
         size = size_text(len(block["base64"]) * 3 // 4)
         return f"[{block.get('uri', block['type'])} {block['mime']}, {size}]"
     return f"[{block['name']}, {block['mime']}, {size_text(block['sizeBytes'])}: artifact {block['artifactId']}]"
+
+
+_WAIT_REASONS = {
+    "rate_limited": "the provider takes no more requests now",
+    "loading": "the model is being loaded",
+    "unavailable": "the provider cannot answer now",
+}
+
+
+def _wait_text(wait: Mapping[str, Any]) -> str:
+    until = datetime.fromtimestamp(wait["until"] / 1000, UTC).astimezone().strftime("%H:%M:%S")
+    return f"{_WAIT_REASONS[wait['reason']]}; it is asked again at {until}"

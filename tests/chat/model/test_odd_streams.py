@@ -220,7 +220,7 @@ async def test_blank_answer_is_never_sent_back(open_talk, provider, kind):
 
 
 async def test_messages_of_the_user_after_failures_are_one_for_servers_that_require_it(open_talk, provider, text_of):
-    provider.say(status=503, error={"error": {"message": "Loading model"}})
+    provider.say(status=500, error={"error": {"message": "crashed"}})
     provider.say("Here.")
     async with open_talk() as talk:
         await talk.post("one")
@@ -228,3 +228,43 @@ async def test_messages_of_the_user_after_failures_are_one_for_servers_that_requ
     sent = spoken(provider.requests[-1])
     assert [message["role"] for message in sent] == ["user"]
     assert sent[0]["content"] == "one\n\ntwo"
+
+
+CUT_CALL = [call(0, "c1", "note_add", ""), call(0, None, None, '{"text": "a lon')]
+
+
+@pytest.mark.parametrize("spoken_before", [[], [{"content": "I note it."}]])
+async def test_model_is_told_that_its_call_was_cut_off_by_the_output_limit(open_talk, provider, spoken_before):
+    provider.say(raw=stream(*spoken_before, *CUT_CALL, reason="length"))
+    provider.say("Shorter, then.")
+    async with open_talk(Notes(), **TOKEN) as talk:
+        session = await talk.begin()
+        events = await talk.say(session, "note it")
+        (error,) = [event["error"] for event in events if event["type"] == "session.error"]
+        assert error["type"] == "answer_cut"
+        await talk.say(session, "and now?")
+        assert [item["text"] for item in await talk.items(session) if item["role"] == "user"] == ["note it", "and now?"]
+    sent = spoken(provider.requests[-1])
+    assert "cut off by the output limit inside a call of note_add" in sent[-1]["content"]
+    assert "and now?" in sent[-1]["content"]
+    assert not any(message.get("tool_calls") for message in sent)
+
+
+async def test_anthropic_model_is_told_that_its_call_was_cut_off(open_talk, provider):
+    provider.say("", ("t1", "note_add", '{"text": "a'), reason="max_tokens")
+    provider.say("Shorter, then.")
+    async with open_talk(Notes(), model={"provider": "anthropic"}, **TOKEN) as talk:
+        session = await talk.begin()
+        await talk.say(session, "note it")
+        await talk.say(session, "and now?")
+    assert "inside a call of note_add" in json.dumps(provider.requests[-1]["messages"][-1])
+
+
+async def test_model_is_told_that_its_answer_was_cut_off(open_talk, provider):
+    provider.say("Once upon a", reason="length")
+    provider.say("time.")
+    async with open_talk() as talk:
+        session = await talk.begin()
+        await talk.say(session, "tell")
+        await talk.say(session, "go on")
+    assert "The answer above was cut off" in spoken(provider.requests[-1])[-1]["content"]

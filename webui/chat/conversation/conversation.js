@@ -12,6 +12,7 @@ import {
  * @typedef {import('./items.js').ChatItem} ChatItem
  * @typedef {import('../sessions/session-list.js').Session} Session
  * @typedef {{text: string, status: 'pending' | 'in_progress' | 'completed'}} Todo
+ * @typedef {{until: number, reason: 'rate_limited' | 'loading' | 'unavailable'}} ModelWait
  * @typedef {import('../../questions/ac-chat-question.js').Question} Question
  * @typedef {import('../../questions/ac-chat-question.js').Answer} Answer
  */
@@ -35,6 +36,8 @@ export class Conversation extends Store {
     /** The messages that wait for their turn. */
     this.queue = new MessageQueue(this._path(''), () => this.notify());
     this.isRunning = false;
+    /** Until when the provider cannot answer. @type {ModelWait | null} */
+    this.modelWait = null;
     this.isStopping = false;
     this.hasEarlier = false;
     this.isLoaded = id === '';
@@ -107,6 +110,7 @@ export class Conversation extends Store {
       if (!this.isLoaded) this.hasEarlier = page.hasMore;
       this.items = withStored(this._itemsToMerge(before), storedItems(page.items));
       if (page.streaming && this.isRunning) this.items = [...this.items, newItem({role: 'assistant', ...page.streaming, isLive: true})];
+      this.modelWait = page.modelWait ?? null;
       this.isLoaded = true;
       this.error = null;
       this._unread = this._unread.filter((event) => isNewer(event.id, page.eventId));
@@ -269,6 +273,7 @@ export class Conversation extends Store {
       case 'session.message': this._onMessage(event, parent); break;
       case 'session.content': this._inThread(parent, (items) => withContent(items, event.content, event.time)); break;
       case 'session.thinking': this._inThread(parent, (items) => withContent(items, event.content, event.time, 'thinking')); break;
+      case 'session.modelWait': if (!parent) this.modelWait = event.wait; break;
       case 'session.toolState': this._onToolState(event, parent); break;
       case 'session.queue': this.queue.take(event); break;
       case 'session.toolCall': this._inThread(parent, (items) => withCall(items, callOf(event), event.time)); break;

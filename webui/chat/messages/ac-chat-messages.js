@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {guard} from 'lit/directives/guard.js';
 import {repeat} from 'lit/directives/repeat.js';
-import {Localized, t} from '../../base/i18n.js';
+import {Localized, formatTime, t} from '../../base/i18n.js';
 import {whenIdle} from '../../base/idle.js';
 import {grouped} from './grouped.js';
 import {base, buttons} from '../../ui/styles.js';
@@ -29,6 +29,7 @@ export class AcChatMessages extends Localized(LitElement) {
   static properties = {
     items: {attribute: false},
     isBusy: {type: Boolean, attribute: 'busy'},
+    modelWait: {attribute: false},
     hasEarlier: {type: Boolean, attribute: 'earlier'},
     isEmptying: {type: Boolean, attribute: 'emptying'},
     _isAway: {state: true},
@@ -59,6 +60,8 @@ export class AcChatMessages extends Localized(LitElement) {
     /** @type {import('../conversation/items.js').ChatItem[]} */
     this.items = [];
     this.isBusy = false;
+    /** Until when the provider cannot answer. @type {import('../conversation/conversation.js').ModelWait | null} */
+    this.modelWait = null;
     this.hasEarlier = false;
     /** True if the messages are no longer visible and should be removed. */
     this.isEmptying = false;
@@ -105,12 +108,20 @@ export class AcChatMessages extends Localized(LitElement) {
         <div class="list">
           ${this.hasEarlier ? html`<p class="earlier">${t('chat.loadingEarlier')}</p>` : nothing}
           ${repeat(grouped(this._shown, this._groups), ({id}) => id, ({items}) => html`<div class="group" ?data-newest=${items.includes(/** @type {any} */ (last))}>${this._renderGroup(items)}</div>`)}
-          ${isWorking ? html`<div class="working"><span class="dots" aria-hidden="true"><i></i><i></i><i></i></span><span class="visually-hidden">${t('chat.working')}</span></div>` : nothing}
+          ${isWorking ? this._renderWorking() : nothing}
           <slot></slot>
         </div>
       </div>
       <button class="newest" ?hidden=${!this._isAway} @click=${this.toNewest}><ac-icon name="arrow-down"></ac-icon>${t('chat.toNewest')}</button>
       <div class="visually-hidden" role="status">${this._announcement}</div>`;
+  }
+
+  _renderWorking() {
+    const wait = this.modelWait;
+    const text = wait
+      ? html`<span role="status">${t(`chat.modelWait.${wait.reason}`)} ${t('chat.modelWaitUntil', {time: formatTime(wait.until)})}</span>`
+      : html`<span class="visually-hidden">${t('chat.working')}</span>`;
+    return html`<div class="working"><span class="dots" aria-hidden="true"><i></i><i></i><i></i></span>${text}</div>`;
   }
 
   /** Render a group; a chunk of an answer does not re-render the messages of other groups. @param {import('../conversation/items.js').ChatItem[]} items */

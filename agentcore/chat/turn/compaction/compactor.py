@@ -284,7 +284,13 @@ class Compactor:
         messages = [ModelRequest(parts=[UserPromptPart(wish)])]
         try:
             response = await self._engine.request_response(
-                choice, messages, (), Instructions("", ""), on_text=_ignore, on_thinking=_ignore
+                choice,
+                messages,
+                (),
+                Instructions("", ""),
+                on_text=_ignore,
+                on_thinking=_ignore,
+                on_wait=self._stream.publish_model_wait,
             )
         except BrokenAnswerError as exc:
             if exc.type not in _UNFIT:
