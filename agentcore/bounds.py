@@ -51,6 +51,12 @@ CLIENT_CALLS_IN_FLIGHT = 32
 MCP_WAIT_SECONDS = 50.0
 """How long an MCP call stays open while approval is pending: many clients time out after 60 s."""
 
+CLIENT_TOOLS_LISTED = 48
+"""Maximum number of tools listed for an MCP client, unless app.json sets another; it finds the others."""
+
+MCP_TOOLS_WAIT_SECONDS = 5.0
+"""How long a client's list of tools waits for modules that are starting: clients give a start 10 s or more."""
+
 CLIENT_RESULTS_KEPT = 256
 """Maximum number of results per MCP client that are kept for an equal call after its connection was lost."""
 

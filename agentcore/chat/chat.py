@@ -54,6 +54,11 @@ class Chat:
         if core.config.approvals.api_token:
             log.warning("api_token_approves", hint="anybody who reads the token can approve calls of a model")
 
+    @property
+    def is_busy(self) -> bool:
+        """True while a turn runs in any session."""
+        return bool(self._turns.busy_sessions)
+
     async def resume_turns(self) -> None:
         """Resume the turns that the end of the last process interrupted. Called when the modules have started."""
         for request, verdict in self._core.approvals.unused_verdicts:

@@ -13,7 +13,9 @@ from agentcore.bounds import (
     CALL_SECONDS,
     CALLS_IN_FLIGHT,
     CLIENT_CALLS_IN_FLIGHT,
+    CLIENT_TOOLS_LISTED,
     LOOP_BLOCKED_END_SECONDS,
+    MCP_TOOLS_WAIT_SECONDS,
     RECORD_BYTES,
     RECORD_DAYS,
     RESULT_BYTES,
@@ -45,6 +47,7 @@ HostNames = Annotated[tuple[HostName, ...], Strict(False)]
 ExtensionIds = Annotated[tuple[ExtensionId, ...], Strict(False)]
 PathTexts = Annotated[tuple[PathText, ...], Strict(False)]
 Texts = Annotated[tuple[str, ...], Strict(False)]
+ListedTools = Literal["all"] | Annotated[int, Field(ge=1, le=1000)] | Texts
 
 
 class WorkspaceConfig(ConfigModel):
@@ -183,6 +186,22 @@ class ClientConfig(ConfigModel):
     calls_in_flight: Annotated[
         int, Field(ge=1, le=CALLS_IN_FLIGHT, description="Calls of it that run or wait at one time.")
     ] = CLIENT_CALLS_IN_FLIGHT
+    listed: Annotated[
+        ListedTools,
+        Field(
+            description="Which of these tools are listed: `all`, a number, or patterns; the others are found by "
+            "`find_tools`."
+        ),
+    ] = CLIENT_TOOLS_LISTED
+    tools_wait_s: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=60,
+            description="How long its list of tools waits for modules that are starting; clients that notice later "
+            "changes of the list need no wait.",
+        ),
+    ] = MCP_TOOLS_WAIT_SECONDS
 
 
 class LimitsConfig(ConfigModel):

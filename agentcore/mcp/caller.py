@@ -25,10 +25,13 @@ class Narrowing:
     Args:
         tools: Patterns of the tools that it requests; none: all that the client may use.
         wait_s: How long its calls stay open while the user is asked, in seconds.
+        tools_wait_s: How long its list of tools waits for modules that are starting, in seconds; None: as long as its
+            configuration says.
     """
 
     tools: tuple[str, ...] = ()
     wait_s: Annotated[float, Field(gt=0)] = MCP_WAIT_SECONDS
+    tools_wait_s: float | None = None
 
 
 @dataclass(slots=True)
@@ -108,6 +111,7 @@ class Caller:
         config: The client's settings in app.json.
         narrowing: Options that the connection sets for itself.
         found: Names of the tools that it found by searching, the newest last; stored with the connection.
+        listed: Names of the tools that were chosen for its list, in the order of the list.
         wishes: Notifications that it requested, in the revisions in which it does that once per session.
         departures: Why its requests ended before they were answered.
         mark: Names the frames around untrusted text in its results; random.
@@ -119,6 +123,7 @@ class Caller:
     config: ClientConfig = field(default_factory=ClientConfig)
     narrowing: Narrowing = Narrowing()
     found: list[str] = field(default_factory=list)
+    listed: list[str] = field(default_factory=list)
     wishes: SessionSubscriptions = field(default_factory=SessionSubscriptions)
     departures: Departures = field(default_factory=Departures)
     mark: str = field(default_factory=new_mark)
@@ -127,6 +132,12 @@ class Caller:
     def is_model(self) -> bool:
         """True if a model is behind it: then results are made for models, and calls are subject to approval."""
         return self.principal.kind not in PERSONS
+
+    @property
+    def tools_wait_s(self) -> float:
+        """How long its list of tools waits for modules that are starting."""
+        wait_s = self.narrowing.tools_wait_s
+        return self.config.tools_wait_s if wait_s is None else wait_s
 
     def may_use_tool(self, tool: str) -> bool:
         """True if the tool is offered to the client, which may call it."""

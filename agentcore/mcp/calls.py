@@ -266,11 +266,10 @@ class ClientCalls:
         clock = asyncio.get_running_loop().time
         with wish.inputs.show_approval(call_id, caller.approval_url):
             waiting = asyncio.ensure_future(pending.wait())
-            began = clock()
             try:
                 while not waiting.done() and (left_s := wish.answer_by - clock()) > 0:
                     said = f"waiting for a person to decide at {caller.approval_url}"
-                    await wish.tell.report_progress(clock() - began, None, said)
+                    await wish.tell.report_progress(None, said)
                     await asyncio.wait((waiting,), timeout=min(_TELL_SECONDS, left_s))
             finally:
                 waiting.cancel()

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -14,7 +14,7 @@ from agentcore.chat.turn.tool_search import extract_words, search_tools, summary
 from agentcore.chat.turn.toolbox import FIND_TOOLS, choose_tools
 from agentcore.core.modules import RegisteredTool, ToolRegistry
 from agentcore.errors import ToolError
-from agentcore.mcp.caller import Caller
+from agentcore.mcp.caller import Caller, matches_patterns
 from agentcore.mcp.views import FOR_VIEWS, view_meta, view_uri
 from agentcore.near_names import near_names, shorten_name, unknown_name
 from agentcore.tool_forms import FORMS, LoweredSchema
@@ -178,12 +178,13 @@ class Catalog:
         tools = self._registry.tools
         if not caller.is_model:
             return [self._describe_tool(tools[tool.name], caller) for tool in offered]
-        names = choose_tools(offered)
+        known = {tool.name for tool in offered}
+        self._extend_listed(caller, offered)
+        names = [name for name in caller.listed if name in known]
         hidden = len(offered) - len(names)
         listed = [self._describe_tool(tools[name], caller) for name in names]
         if hidden <= 0:
             return listed
-        known = {tool.name for tool in offered}
         found = [name for name in caller.found if name in known and name not in names]
         return [
             *listed,
@@ -191,6 +192,33 @@ class Catalog:
             _call_tool_definition(),
             *(self._describe_tool(tools[name], caller) for name in found),
         ]
+
+    def choose_listed(self, caller: Caller, used: Mapping[str, int]) -> None:
+        """Choose the tools of a client's list and their order, which then stay the same for its session.
+
+        Args:
+            caller: The client.
+            used: By tool, how often the client has called it.
+        """
+        offered = self._list_offered_tools(caller)
+        often = sorted((name for name in used if used[name]), key=lambda name: -used[name])
+        self._extend_listed(caller, offered, often)
+
+    def _extend_listed(self, caller: Caller, offered: Sequence[OfferedTool], often: Sequence[str] = ()) -> None:
+        """Add tools to a client's list while there is room; those that are listed stay where they are.
+
+        So the list that its model sees starts alike, and the provider's cache stays valid, when tools are added.
+        """
+        listed = caller.config.listed
+        wanted = [tool for tool in offered if not isinstance(listed, tuple) or matches_patterns(tool.name, listed)]
+        limit = listed if isinstance(listed, int) else len(offered)
+        names = {tool.name for tool in wanted}
+        # a module that is used often must not hide all others: at most half of the list is by use
+        by_use = [name for name in often if name in names][: limit // 2]
+        ordered = dict.fromkeys([*by_use, *choose_tools(wanted, limit)])
+        known = {tool.name for tool in offered}
+        room = limit - sum(name in known for name in caller.listed)
+        caller.listed.extend([name for name in ordered if name not in caller.listed][: max(0, room)])
 
     def _list_offered_tools(self, caller: Caller) -> list[OfferedTool]:
         replaced = self._registry.replaced_modules()

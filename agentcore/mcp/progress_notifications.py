@@ -12,6 +12,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from agentcore.api import LogLevel
 from agentcore.mcp.caller import LOG_LEVELS, Caller, Departure, is_at_least
 
+_LEAST_STEP = 1e-6
+
 
 class CallReporter(Protocol):
     """Notifies the client that waits for a call."""
@@ -31,12 +33,11 @@ class CallReporter(Protocol):
         """The ids by which the client may cancel the call."""
         ...
 
-    async def report_progress(self, done: float, total: float | None, message: str) -> None:
+    async def report_progress(self, fraction: float | None, message: str) -> None:
         """Report the progress of the call.
 
         Args:
-            done: A number that grows.
-            total: Its final value; None: it is unknown.
+            fraction: From 0 to 1; None: it is unknown.
             message: A text for the user.
         """
         ...
@@ -63,6 +64,7 @@ class ClientReporter:
     def __init__(self, ctx: ServerRequestContext[Any, Any], caller: Caller) -> None:
         self._ctx = ctx
         self._caller = caller
+        self._done = 0.0
 
     @property
     def receives_progress(self) -> bool:
@@ -80,9 +82,12 @@ class ClientReporter:
         request_id = self._ctx.request_id
         return () if request_id is None else self._caller.departures.list_request_ids(request_id)
 
-    async def report_progress(self, done: float, total: float | None, message: str) -> None:
+    async def report_progress(self, fraction: float | None, message: str) -> None:
         """Send a progress notification."""
-        await self._ctx.session.report_progress(done, total, message)
+        # It has to grow with each notification of a request, from waiting for approval to the end, but a tool may
+        # report none or a smaller one: such a report adds next to nothing, so that a later fraction still counts.
+        self._done = max(self._done + _LEAST_STEP, fraction or 0.0)
+        await self._ctx.session.report_progress(self._done, None if fraction is None else 1.0, message)
 
     async def send_log(self, level: LogLevel, tool: str, message: str) -> None:
         """Send a log message, if the client has requested its level."""
@@ -111,17 +116,14 @@ class CallEventForwarder:
     def __init__(self, tell: CallReporter, on_asked: Callable[[str], None]) -> None:
         self._tell = tell
         self._on_asked = on_asked
-        self._done = 0.0
 
     def handle_call_event(self, kind: str, told: Mapping[str, Any]) -> None:
         """Handle an event of the call; implements `agentcore.core.calls.Notify`."""
         if kind == "approval":
             self._on_asked(told["callId"])
         elif kind == "progress":
-            # it has to grow with each notification, but a tool may report none or a smaller one
             fraction = told.get("fraction")
-            self._done = max(self._done + 1e-6, fraction if isinstance(fraction, float) else 0.0)
-            total = 1.0 if isinstance(fraction, float) else None
-            asyncio.ensure_future(self._tell.report_progress(self._done, total, str(told.get("message", ""))))  # noqa: RUF006
+            known = fraction if isinstance(fraction, float) else None
+            asyncio.ensure_future(self._tell.report_progress(known, str(told.get("message", ""))))  # noqa: RUF006
         elif kind == "log":
             asyncio.ensure_future(self._tell.send_log(told["level"], told["tool"], told["message"]))  # noqa: RUF006

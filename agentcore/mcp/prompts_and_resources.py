@@ -7,7 +7,7 @@ from typing import Any
 
 import mcp_types as types
 
-from agentcore.api import EmbeddedResource, Image, Text
+from agentcore.api import EmbeddedResource, Image, Text, ToolDefinition
 from agentcore.core.calls import CallOutcome
 from agentcore.core.modules import RegisteredTool, ToolRegistry
 from agentcore.core.review import Completed
@@ -32,6 +32,17 @@ class Served:
 
     def __init__(self, registry: ToolRegistry) -> None:
         self._registry = registry
+
+    def snapshot_lists(self) -> dict[str, list[ToolDefinition]]:
+        """Return what the lists of prompts and of resources are made from, to notice when one has changed."""
+        lists: dict[str, list[ToolDefinition]] = {"prompts": [], "resources": []}
+        for tool in self._registry.tools.values():
+            served_as = tool.definition.served_as
+            if served_as == _PROMPT:
+                lists["prompts"].append(tool.definition)
+            elif served_as not in _NO_ADDRESS:
+                lists["resources"].append(tool.definition)
+        return lists
 
     def list_prompts(self, caller: Caller) -> list[types.Prompt]:
         """Return the prompts that a client may use."""

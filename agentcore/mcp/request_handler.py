@@ -1,11 +1,12 @@
 """The endpoint for MCP clients: answers their requests through the core. Knows no transport."""
 
+import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from importlib.metadata import version
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import mcp_types as types
 from mcp.server.connection import Connection
@@ -36,7 +37,7 @@ from agentcore.bounds import APPROVAL_SECONDS
 from agentcore.chat.turn.toolbox import FIND_TOOLS
 from agentcore.chat.turn.untrusted import use_mark
 from agentcore.core import Core
-from agentcore.core.calls import ArtifactReading, CallOutcome, ModelReader, find_when_started
+from agentcore.core.calls import ArtifactReading, CallOutcome, ModelReader, find_when_started, wait_for_starts
 from agentcore.core.modules import RegisteredTool
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
@@ -53,6 +54,11 @@ from agentcore.mcp.views import VIEW_URI, shows_views, view_contents, with_data
 from agentcore.mcp.watching import Watching
 
 _NAME = "agentcore"
+_CHANGES: Mapping[str, Callable[[], ToolsListChanged | PromptsListChanged | ResourcesListChanged]] = {
+    "tools": ToolsListChanged,
+    "prompts": PromptsListChanged,
+    "resources": ResourcesListChanged,
+}
 _NO_INPUTS = NoInputs()
 _INSTRUCTIONS = (
     "Tools of a person's own machine. A person may have to approve a call: a result that says `approval_required` "
@@ -63,6 +69,12 @@ _INSTRUCTIONS = (
 Context = ServerRequestContext[Any, Any]
 Params = TypeVar("Params", bound=types.InputResponseRequestParams)
 Channel = DispatchContext[TransportContext]
+ListKind = Literal["tools", "prompts", "resources"]
+"""A list that clients request, and are notified of changes of."""
+
+_GATHER_SECONDS = 0.1
+"""Time in which changes are gathered to one notification: at the start, modules become ready one by one."""
+
 CallerOf = Callable[[Context], Caller]
 """Returns the client behind a request, to which the transport has attached it."""
 
@@ -78,24 +90,29 @@ class McpEndpoint:
         server: The SDK's registry of handlers, for a transport to drive.
         calls: The calls of all clients.
         on_resource_changed: Called with the address of a resource that has changed.
+        on_lists_changed: Called with the lists that have changed.
     """
 
     def __init__(self, core: Core, caller_of: CallerOf) -> None:
         self._registry = core.registry
         self._events = core.events
+        self._record = core.store.record
         self._complete = core.complete_argument
         self._caller_of = caller_of
         self._catalog = Catalog(core.registry)
         self._served = Served(core.registry)
         self.calls = ClientCalls(core.run_call, core.approvals, core.events)
         self.on_resource_changed: Callable[[str], None] = lambda uri: None
+        self.on_lists_changed: Callable[[Collection[ListKind]], None] = lambda kinds: None
         self._rounds = Rounds()
         self._artifacts = ClientArtifacts(core.store.artifacts)
         self._watching = Watching(core.events, self._served, self._find_resource, self._notify_resource_changed)
         self._changes = InMemorySubscriptionBus()
         self._listeners = ListenHandler(self._changes)
         self._background = Background("mcp:changes")
-        self._unsubscribe = core.events.subscribe("tools.changed", lambda _: self._notify_tools_changed())
+        self._unsubscribe = core.events.subscribe("tools.changed", lambda _: self._notify_lists_changed_soon())
+        self._timer: asyncio.TimerHandle | None = None
+        self._known_lists = self._served.snapshot_lists()
         self.server = _Server(
             _NAME,
             version=version("agentcore-runtime"),
@@ -120,7 +137,9 @@ class McpEndpoint:
     @property
     def handshake(self) -> InitializationOptions:
         """The information that is sent to a client when it connects."""
-        return self.server.create_initialization_options(NotificationOptions(tools_changed=True))
+        return self.server.create_initialization_options(
+            NotificationOptions(tools_changed=True, prompts_changed=True, resources_changed=True)
+        )
 
     def header_schema(self, caller: Caller, name: str) -> dict[str, Any] | None:
         """Return the schema of a tool's arguments if it requires some of them in headers too; else None."""
@@ -133,16 +152,30 @@ class McpEndpoint:
     async def close(self) -> None:
         """End background tasks and detached calls."""
         self._unsubscribe()
+        if self._timer is not None:
+            self._timer.cancel()
         self._watching.close()
         self._listeners.close()
         await self._background.stop()
         await self._rounds.close()
         await self.calls.close()
 
-    def _notify_tools_changed(self) -> None:
-        # prompts and resources are declared as tools, so all three lists may have changed
-        for change in (ToolsListChanged(), PromptsListChanged(), ResourcesListChanged()):
-            self._background.start(self._changes.publish(change))
+    def _notify_lists_changed_soon(self) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_GATHER_SECONDS, self._notify_lists_changed)
+
+    def _notify_lists_changed(self) -> None:
+        self._timer = None
+        before = self._known_lists
+        self._known_lists = self._served.snapshot_lists()
+        # prompts and resources are declared as tools, so the event does not say which list has changed
+        changed: list[ListKind] = [
+            "tools",
+            *(kind for kind in ("prompts", "resources") if before[kind] != self._known_lists[kind]),
+        ]
+        for kind in changed:
+            self._background.start(self._changes.publish(_CHANGES[kind]()))
+        self.on_lists_changed(changed)
 
     def _notify_resource_changed(self, uri: str) -> None:
         self._background.start(self._changes.publish(ResourceUpdated(uri=uri)))
@@ -196,13 +229,23 @@ class McpEndpoint:
 
     async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         caller = self._caller_of(ctx)
+        cursor = None if params is None else params.cursor
+        if cursor is None and not caller.listed:
+            # at its first list: few clients notice tools that are added later
+            await wait_for_starts(self._registry, self._events, caller.tools_wait_s)
+            await self._choose_listed(caller)
         try:
-            cursor = None if params is None else params.cursor
             return self._catalog.list_tools_page(
                 caller, cursor, with_views=shows_views(ctx.session.client_capabilities)
             )
         except ToolError as exc:
             raise MCPError(types.INVALID_PARAMS, exc.message, exc.to_json()) from exc
+
+    async def _choose_listed(self, caller: Caller) -> None:
+        """Choose the tools of a client's list, by how often it has called them, once for its session."""
+        if not caller.listed and caller.is_model:
+            used = await self._record.count_calls_by_tool(caller.principal.id)
+            self._catalog.choose_listed(caller, used)
 
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> Any:
         return await self._serve_in_rounds(ctx, params, self._answer_call)

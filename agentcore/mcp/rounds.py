@@ -132,9 +132,9 @@ class _Running:
     def request_ids(self) -> Sequence[types.RequestId]:
         return () if self.tell is None else self.tell.request_ids
 
-    async def report_progress(self, done: float, total: float | None, message: str) -> None:
+    async def report_progress(self, fraction: float | None, message: str) -> None:
         if self.tell is not None:
-            await self.tell.report_progress(done, total, message)
+            await self.tell.report_progress(fraction, message)
 
     async def send_log(self, level: LogLevel, tool: str, message: str) -> None:
         if self.tell is not None:

@@ -314,9 +314,6 @@ def create_app(
     core.own_origins.declare("page", own.origins)
     app = _create_application(Dispatcher(parts, ROUTES, pipes=pipes), max_connections or connection_limit())
 
-    async def warm_chat(_: web.Application) -> None:
-        parts.chat.preload_engine()
-
     async def close_mcp(_: web.Application) -> None:
         await pipes.close()
         await mcp.close()
@@ -325,7 +322,6 @@ def create_app(
         """Close the chat before the core rejects waiting calls, so that these calls wait again after a restart."""
         await parts.chat.close()
 
-    app.on_startup.append(warm_chat)
     app.on_shutdown.append(close_mcp)
     app.on_shutdown.append(close_chat)
     return app

@@ -23,7 +23,8 @@ from agentcore.machine import is_in_container, is_root
 from agentcore.server.addresses import LOOPBACK, Addresses, view_addresses
 from agentcore.server.app import Application, create_app, create_approval_app, create_apps_app
 from agentcore.server.http.descriptors import raise_descriptor_limit
-from agentcore.server.http.listening import ListenError, open_listener, own_name
+from agentcore.server.http.listening import ListenError, PortTakenError, open_listener, own_name
+from agentcore.server.mcp import Pipes
 from agentcore.server.missing import install_missing, report_missing
 from agentcore.store.state import StateDir, write_private_file
 
@@ -112,9 +113,7 @@ async def serve(
     own = config.server
     raise_descriptor_limit()
     bound = own.host if host is None else host
-    listener = open_listener(
-        bound, own.port if port is None else port, allow_remote=allow_remote, declared_hosts=own.hosts
-    )
+    listener = _listen_for_page(config, state, bound, port, allow_remote=allow_remote, takes_any=lives_for_clients)
     second = _listen_for_approvals(config, state, bound, approval_port, allow_remote=allow_remote)
     third = _listen_for_views(config, state, bound, allow_remote=allow_remote)
     with listener, second, third, _Ending(stop_limit_s) as ending:
@@ -126,6 +125,7 @@ async def serve(
         async with Core.open(config, state, start=False, places=make_hosts(config)) as running:
             await _store_approval_port(running, origins.approval.port)
             await asyncio.to_thread(running.state.save_apps_port, origins.apps.port)
+            await asyncio.to_thread(running.state.save_page_port, origins.page.port)
             app = create_app(running, addresses=origins.page, approval=origins.approval, apps=origins.apps)
             page = await _start_site(app, listener)
             approval = await _start_site(create_approval_app(app, origins.approval), second)
@@ -133,6 +133,9 @@ async def serve(
             pipes = app.dispatcher.pipes
             assert pipes is not None  # noqa: S101 - the page's application has it
             addresses = {"page": origins.page.base_url, "approval": origins.approval.base_url, "mcp": str(pipes.path)}
+            if lives_for_clients:
+                pipes.on_idle = ending.wished.set
+                pipes.is_needed = lambda: _is_in_use(running, app)
             state.write_server_info(addresses)
             server = RunningServer(
                 running, app.dispatcher.parts.chat.setup, origins.page.base_url, origins.approval.base_url
@@ -142,7 +145,6 @@ async def serve(
             if approver_code_file is not None:
                 write_private_file(approver_code_file, running.store.approval_sessions.create_code().encode() + b"\n")
             async with running.run_loop_guard(stop_limit_s):
-                pipes.on_idle = ending.wished.set if lives_for_clients else None
                 then: list[OnReady] = [] if on_ready is None else [on_ready]
                 if installs_missing and is_root() and is_in_container():
                     then.append(
@@ -152,7 +154,11 @@ async def serve(
                     )
                 starting = _Starting(ending.wished)
                 beside = [
-                    starting.complete_start(_start_modules(app, server, before_modules), then, server),
+                    starting.complete_start(
+                        _start_modules(app, server, pipes, before_modules, lives_for_clients=lives_for_clients),
+                        then,
+                        server,
+                    ),
                     *([_run_guarded(console(running))] if console else ()),
                 ]
                 await _run_until_stopped(ending.wished, beside)
@@ -166,6 +172,28 @@ class _Origins:
     page: Addresses
     approval: Addresses
     apps: Addresses
+
+
+def _listen_for_page(
+    config: AppConfig, state: StateDir, host: str, port: int | None, *, allow_remote: bool, takes_any: bool
+) -> socket.socket:
+    """Open the socket of the page at the requested port, else the configured one.
+
+    Args:
+        takes_any: True if the port does not matter, as clients find the server by its state folder. It is the one
+            used last time, else the configured one, else any that is free: the server of another folder may have it.
+    """
+    own = config.server
+    names = own.hosts
+    if port is not None or not takes_any:
+        wanted = own.port if port is None else port
+        return open_listener(host, wanted, allow_remote=allow_remote, declared_hosts=names)
+    for wanted in dict.fromkeys((state.page_port or own.port, own.port)):
+        try:
+            return open_listener(host, wanted, allow_remote=allow_remote, declared_hosts=names)
+        except PortTakenError:
+            log.info("page_port_taken", port=wanted)
+    return open_listener(host, 0, allow_remote=allow_remote, declared_hosts=names)
 
 
 def _listen_for_approvals(
@@ -219,15 +247,24 @@ async def _start_site(app: Application, listener: socket.socket) -> web.AppRunne
     return runner
 
 
-async def _start_modules(app: Application, server: RunningServer, before_modules: Callable[[], None] | None) -> None:
+async def _start_modules(
+    app: Application,
+    server: RunningServer,
+    pipes: Pipes,
+    before_modules: Callable[[], None] | None,
+    *,
+    lives_for_clients: bool,
+) -> None:
     """Start the modules, log that the server is ready and what is missing, and resume interrupted turns."""
     if before_modules is not None:
         await asyncio.to_thread(before_modules)
-    await server.core.start()
+    core = server.core
+    if lives_for_clients or any(known.kind == "mcp" for known in core.store.client_keys.list_clients()):
+        await pipes.preload()
+    await pipes.listen()  # before the modules start: a client must not wait for the slowest of them
+    app.dispatcher.parts.chat.preload_engine()
+    await core.start()
     await app.dispatcher.parts.chat.resume_turns()
-    # only now: few MCP clients notice tools that are added later
-    if app.dispatcher.pipes is not None:
-        await app.dispatcher.pipes.listen()
     log.info(
         "server_ready",
         address=server.page_url,
@@ -236,6 +273,14 @@ async def _start_modules(app: Application, server: RunningServer, before_modules
         tools=len(server.core.registry.tools),
     )
     await report_missing(server.core.requirements)
+
+
+def _is_in_use(core: Core, app: Application) -> bool:
+    """True if a server that was started for its clients is used otherwise: by a page, a turn, a call or a resource."""
+    parts = app.dispatcher.parts
+    is_kept = any(resource.keep_running for resource in core.resources.list())
+    is_watched = parts.live_connections.is_serving or parts.events.reader_count > 0
+    return is_kept or is_watched or parts.chat.is_busy or bool(core.calls.in_flight)
 
 
 class ServerStartError(AgentcoreError):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.cli.clients.documents import Format
-from agentcore.cli.clients.entry import BEARER_VARIABLE, CALL_SECONDS, OverHttp, OverStdio, Reach
+from agentcore.cli.clients.entry import BEARER_VARIABLE, CALL_SECONDS, START_SECONDS, OverHttp, OverStdio, Reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +47,14 @@ class AgentClient:
     is_running: tuple[str, ...] = ()
     project_files: tuple[str, ...] = ()
 
-    def make_entry(self, reach: Reach) -> dict[str, Any]:
-        """Return agentcore's entry in the client's format."""
+    def make_entry(self, reach: Reach, name: str) -> dict[str, Any]:
+        """Return agentcore's entry in the client's format; some repeat the name in it."""
         if isinstance(reach, OverStdio):
-            return self.stdio(reach)
-        assert self.http is not None  # noqa: S101 - the command has looked
-        return self.http(reach)
+            entry = self.stdio(reach)
+        else:
+            assert self.http is not None  # noqa: S101 - the command has looked
+            entry = self.http(reach)
+        return entry | {"name": name} if "name" in entry else entry
 
 
 def _in_home(*parts: str) -> Callable[[], Path]:
@@ -71,15 +73,67 @@ def _in_application_folder(linux: Sequence[str], macos: Sequence[str]) -> Callab
 
 
 def _command_entry(reach: OverStdio) -> dict[str, Any]:
-    return {"command": reach.command, "args": list(reach.args)}
+    return {"command": reach.command, "args": list(reach.args), **_environment(reach, "env")}
+
+
+def _environment(reach: OverStdio, key: str) -> dict[str, Any]:
+    return {key: dict(reach.env)} if reach.env else {}
+
+
+def _environment_options(reach: OverStdio) -> list[str]:
+    return [word for name, value in reach.env.items() for word in ("--env", f"{name}={value}")]
 
 
 def _bearer_headers(reach: OverHttp) -> dict[str, str]:
     return {"Authorization": f"Bearer {reach.key}"}
 
 
+# `required`: otherwise its first request to the model may be sent before the tools are there
+_CODEX_LIMITS: Mapping[str, Any] = {
+    "required": True,
+    "startup_timeout_sec": START_SECONDS,
+    "tool_timeout_sec": CALL_SECONDS,
+}
+
+
 def _in_home_of_codex() -> Path:
     return Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") / "config.toml"
+
+
+def _opencode_stdio(reach: OverStdio) -> dict[str, Any]:
+    return {
+        "type": "local",
+        "command": [reach.command, *reach.args],
+        "enabled": True,
+        "environment": dict(reach.env),
+        "timeout": CALL_SECONDS * 1000,
+    }
+
+
+def _opencode_http(reach: OverHttp) -> dict[str, Any]:
+    return {
+        "type": "remote",
+        "url": reach.url,
+        "enabled": True,
+        "headers": _bearer_headers(reach),
+        "timeout": CALL_SECONDS * 1000,
+    }
+
+
+def _commented_or_plain(folder: str, name: str) -> Callable[[], Path]:
+    """Locate a file that may have the suffix `.jsonc` instead, which then has the user's settings."""
+
+    def locate() -> Path:
+        plain = _in_settings_folder(folder, name)()
+        commented = plain.with_suffix(".jsonc")
+        return commented if commented.exists() and not plain.exists() else plain
+
+    return locate
+
+
+def _cline_path() -> Path:
+    chosen = os.environ.get("CLINE_MCP_SETTINGS_PATH")
+    return Path(chosen or Path.home() / ".cline" / "data" / "settings" / "cline_mcp_settings.json")
 
 
 def _vscode_path() -> Path:
@@ -92,10 +146,20 @@ _CLIENTS = (
         "Claude Code",
         _in_home(".claude.json"),
         ("mcpServers",),
-        lambda reach: {"type": "stdio", **_command_entry(reach), "env": {}},
-        lambda reach: {"type": "http", "url": reach.url, "headers": _bearer_headers(reach)},
+        # its limit in ms, which progress does not extend; without it, calls over HTTP end after 60 s
+        lambda reach: {"type": "stdio", "env": {}, **_command_entry(reach), "timeout": CALL_SECONDS * 1000},
+        lambda reach: {
+            "type": "http",
+            "url": reach.url,
+            "headers": _bearer_headers(reach),
+            "timeout": CALL_SECONDS * 1000,
+        },
         waits=True,
-        adds=lambda name, reach: ("claude", "mcp", "add", "--scope", "user", name, "--", reach.command, *reach.args),
+        adds=lambda name, reach: (
+            *("claude", "mcp", "add", "--scope", "user", name),
+            *_environment_options(reach),
+            *("--", reach.command, *reach.args),
+        ),
         removes=lambda name: ("claude", "mcp", "remove", "--scope", "user", name),
         project_files=(
             ".mcp.json",
@@ -162,15 +226,15 @@ _CLIENTS = (
         "Codex",
         _in_home_of_codex,
         ("mcp_servers",),
-        lambda reach: {**_command_entry(reach), "tool_timeout_sec": CALL_SECONDS},
-        lambda reach: {
-            "url": reach.url,
-            "bearer_token_env_var": BEARER_VARIABLE,
-            "tool_timeout_sec": CALL_SECONDS,
-        },
+        lambda reach: {**_command_entry(reach), **_CODEX_LIMITS},
+        lambda reach: {"url": reach.url, "bearer_token_env_var": BEARER_VARIABLE, **_CODEX_LIMITS},
         format="toml",
         waits=True,
-        adds=lambda name, reach: ("codex", "mcp", "add", name, "--", reach.command, *reach.args),
+        adds=lambda name, reach: (
+            *("codex", "mcp", "add", name),
+            *_environment_options(reach),
+            *("--", reach.command, *reach.args),
+        ),
         removes=lambda name: ("codex", "mcp", "remove", name),
         project_files=(".codex/config.toml", ".agents/skills/x/SKILL.md", "AGENTS.md", "AGENTS.override.md"),
     ),
@@ -185,6 +249,46 @@ _CLIENTS = (
         project_files=(".gemini/settings.json", ".gemini/commands/x.toml", "GEMINI.md"),
     ),
     AgentClient(
+        "qwen",
+        "Qwen Code",
+        _in_home(".qwen", "settings.json"),
+        ("mcpServers",),
+        lambda reach: {**_command_entry(reach), "timeout": CALL_SECONDS * 1000},
+        lambda reach: {"httpUrl": reach.url, "headers": _bearer_headers(reach), "timeout": CALL_SECONDS * 1000},
+        waits=True,
+        project_files=(".qwen/settings.json", "QWEN.md"),
+    ),
+    AgentClient(
+        "cline",
+        "Cline",
+        _cline_path,
+        ("mcpServers",),
+        lambda reach: {"type": "stdio", **_command_entry(reach), "timeout": CALL_SECONDS},
+        lambda reach: {
+            "type": "streamableHttp",
+            "url": reach.url,
+            "headers": _bearer_headers(reach),
+            "timeout": CALL_SECONDS,
+        },
+        waits=True,
+        project_files=(".clinerules", "AGENTS.md"),
+    ),
+    AgentClient(
+        "continue",
+        "Continue",
+        _in_home(".continue", "config.yaml"),
+        ("mcpServers",),
+        lambda reach: {"name": "agentcore", **_command_entry(reach)},
+        lambda reach: {
+            "name": "agentcore",
+            "type": "streamable-http",
+            "url": reach.url,
+            "requestOptions": {"headers": _bearer_headers(reach)},
+        },
+        format="yaml_list",
+        project_files=(".continue/mcpServers/x.yaml", ".continue/rules/x.md"),
+    ),
+    AgentClient(
         "goose",
         "Goose",
         _in_settings_folder("goose", "config.yaml"),
@@ -195,6 +299,7 @@ _CLIENTS = (
             "name": "agentcore",
             "cmd": reach.command,
             "args": list(reach.args),
+            **_environment(reach, "envs"),
             "timeout": CALL_SECONDS,
         },
         lambda reach: {
@@ -214,18 +319,29 @@ _CLIENTS = (
         "Zed",
         _in_settings_folder("zed", "settings.json"),
         ("context_servers",),
-        lambda reach: {**_command_entry(reach), "env": {}},
+        lambda reach: {"env": {}, **_command_entry(reach)},
         lambda reach: {"url": reach.url, "headers": _bearer_headers(reach)},
         project_files=(".zed/settings.json", ".zed/tasks.json", ".zed/debug.json", ".rules", "AGENTS.md"),
     ),
     AgentClient(
         "opencode",
         "opencode",
-        _in_settings_folder("opencode", "opencode.json"),
+        _commented_or_plain("opencode", "opencode.json"),
         ("mcp",),
-        lambda reach: {"type": "local", "command": [reach.command, *reach.args], "enabled": True, "environment": {}},
-        lambda reach: {"type": "remote", "url": reach.url, "enabled": True, "headers": _bearer_headers(reach)},
+        _opencode_stdio,
+        _opencode_http,
+        waits=True,
         project_files=("opencode.json", "opencode.jsonc", ".opencode/plugin/x.ts", ".opencode/agent/x.md", "AGENTS.md"),
+    ),
+    AgentClient(
+        "kilo",
+        "Kilo Code",
+        _commented_or_plain("kilo", "kilo.json"),
+        ("mcp",),
+        _opencode_stdio,
+        _opencode_http,
+        waits=True,
+        project_files=("kilo.json", "kilo.jsonc", ".kilo/kilo.json", ".kilocode/mcp.json", "AGENTS.md"),
     ),
 )
 

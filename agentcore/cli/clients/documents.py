@@ -9,7 +9,9 @@ from agentcore.cli.terminal.exits import CliError, ExitCode
 from agentcore.config import JsonSyntaxError
 from agentcore.installing import pip_command
 
-Format = Literal["json", "toml", "yaml"]
+Format = Literal["json", "toml", "yaml", "yaml_list"]
+"""`yaml_list`: YAML in which the servers are a list, each with its name as a member."""
+
 Path = tuple[str, ...]
 
 
@@ -40,7 +42,7 @@ def read_document(text: str, kind: Format, name: str) -> Document:
     Raises:
         CliError: The text is not in the given format, or the parser is not installed.
     """
-    readers: Mapping[Format, Any] = {"json": CommentedJson, "toml": _Toml, "yaml": _Yaml}
+    readers: Mapping[Format, Any] = {"json": CommentedJson, "toml": _Toml, "yaml": _Yaml, "yaml_list": _YamlList}
     try:
         document: Document = readers[kind](text)
     except ImportError as exc:
@@ -56,9 +58,12 @@ def read_document(text: str, kind: Format, name: str) -> Document:
 def find_member(value: Any, path: Sequence[str]) -> Any:
     """Return the value at a path; None if there is none."""
     for key in path:
-        if not isinstance(value, Mapping) or key not in value:
+        if isinstance(value, list):
+            value = next((each for each in value if isinstance(each, Mapping) and each.get("name") == key), None)
+        elif isinstance(value, Mapping):
+            value = value.get(key)
+        else:
             return None
-        value = value[key]
     return value
 
 
@@ -128,3 +133,33 @@ class _Yaml:
         written = io.StringIO()
         self._yaml.dump(self.value, written)
         return written.getvalue()
+
+
+class _YamlList(_Yaml):
+    """The format of Continue: https://docs.continue.dev/reference"""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        if not self.value:
+            self.value = {"name": "Local config", "version": "1.0.0", "schema": "v1"}  # all required in a new file
+
+    def with_value(self, path: Path, value: Any) -> str:
+        (key, name) = path
+        listed = self.value.get(key)
+        if listed is None:
+            listed = self.value[key] = []
+        if not isinstance(listed, list):
+            raise ValueError(f"{key} is no list")
+        place = next((number for number, each in enumerate(listed) if find_member([each], [name])), None)
+        if place is None:
+            listed.append(value)
+        else:
+            listed[place] = value
+        return self._dump()
+
+    def without_value(self, path: Path) -> str:
+        (key, name) = path
+        listed = self.value.get(key)
+        if isinstance(listed, list):
+            listed[:] = [each for each in listed if not find_member([each], [name])]
+        return self._dump()

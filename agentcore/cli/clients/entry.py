@@ -1,13 +1,16 @@
 """Agentcore's entry in the configuration of a client, with which the client reaches agentcore."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 CALL_SECONDS = 660
 """Time limit of a call in the entries of clients that accept one."""
+
+START_SECONDS = 30
+"""Time limit of the start, from the command to the list of tools, in the entries of clients that accept one."""
 
 WAIT_SECONDS = 600
 """How long a call then waits for approval; the rest of the limit is for the call itself."""
@@ -30,10 +33,12 @@ class OverStdio:
     Args:
         command: The absolute path of `agentcore`.
         args: Its arguments.
+        env: Variables that it needs, none of which is secret: clients pass few of their own on.
     """
 
     command: str
     args: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +57,16 @@ class OverHttp:
 Reach = OverStdio | OverHttp
 
 
-def stdio_entry(program: str, client: str, config: Path, *, waits: bool, tools: Sequence[str] = ()) -> OverStdio:
+def stdio_entry(
+    program: str, client: str, config: Path, env: Mapping[str, str], *, waits: bool, tools: Sequence[str] = ()
+) -> OverStdio:
     """Return how a client that starts commands reaches the server of an app.json.
 
     Args:
         program: The absolute path of `agentcore`.
         client: The client's name in agentcore.
         config: The absolute path of app.json.
+        env: Variables without which it would not find that server.
         waits: True if the client's own time limit allows a call to wait long.
         tools: Patterns of the requested tools. Empty: all that the client may use.
     """
@@ -67,7 +75,7 @@ def stdio_entry(program: str, client: str, config: Path, *, waits: bool, tools: 
         args += ["--tools", ",".join(tools)]
     if waits:
         args += ["--wait", str(WAIT_SECONDS)]
-    return OverStdio(program, tuple(args))
+    return OverStdio(program, tuple(args), env)
 
 
 def http_entry(address: str, key: str, *, waits: bool, tools: Sequence[str] = ()) -> OverHttp:

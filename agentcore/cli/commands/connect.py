@@ -1,6 +1,7 @@
 """`agentcore connect` and `disconnect`: add agentcore to the configuration of other clients, and remove it again."""
 
 import json
+import os
 import re
 import shutil
 import sys
@@ -36,20 +37,20 @@ def connect(
 ) -> int:
     """Give the tools of agentcore to CLIENT: shows what changes in its configuration, asks, writes, and reads it back.
 
-    CLIENT is one of claude-code, claude-desktop, cursor, windsurf, vscode, codex, gemini, goose, zed, opencode; with
-    --print also `any`. The client starts `agentcore mcp`, which speaks to the running server, or is the server where
-    none runs. Nothing secret is written. The file as it was is kept beside it. With --http the client is given the
-    address of the running server, and its own key, which is never shown: Codex reads it from a variable, in the files
-    of the others it is written.
+    CLIENT is one of claude-code, claude-desktop, cursor, windsurf, vscode, codex, gemini, qwen, cline, continue, goose,
+    zed, opencode, kilo; with --print also any name of yours for another client. The client starts `agentcore mcp`,
+    which speaks to the running server, or starts one where none runs. Nothing secret is written. The file as it was is
+    kept beside it. With --http the client is given the address of the running server, and its own key, which is never
+    shown: Codex reads it from a variable, in the files of the others it is written.
 
     \b
     Examples:
       agentcore connect claude-code
       agentcore connect cursor --http
-      agentcore connect --print any
+      agentcore connect --print my-agent
     """
 
-    chosen = None if client == _ANY and only_prints else _find_client(client)
+    chosen = _find_printed_client(client) if only_prints else _find_client(client)
     config = config_path.resolve()
     if not config.is_file():
         raise CliError(f"there is no {config}", hint="agentcore init writes one")
@@ -108,7 +109,7 @@ def _make_reach(
 
     waits = client is not None and client.waits
     if not over_http:
-        return stdio_entry(_find_program(), name, config, waits=waits, tools=tools)
+        return stdio_entry(_find_program(), name, config, _state_variable(config), waits=waits, tools=tools)
     from agentcore.cli.relay import http_reach
 
     if client is None or client.http is None:
@@ -118,6 +119,17 @@ def _make_reach(
         raise CliError("--print shows no keys", hint="without --print, its file is changed after you have seen how")
     address, key = http_reach(config, name)
     return http_entry(address, key, waits=waits, tools=tools)
+
+
+def _state_variable(config: Path) -> dict[str, str]:
+    """Return the variable that names the state folder if it is not where a client's processes would look for it.
+
+    Most clients start their servers with few variables of their own environment.
+    """
+    from agentcore.store.state import STATE_DIR_VARIABLE, locate_state_dir
+
+    is_moved = os.environ.get(STATE_DIR_VARIABLE) or os.environ.get("XDG_STATE_HOME")
+    return {STATE_DIR_VARIABLE: str(locate_state_dir(config))} if is_moved else {}
 
 
 def _is_over_http(entry: Any) -> bool:
@@ -145,7 +157,7 @@ def _connect_client(client: "AgentClient", name: str, config: Path, reach: "Reac
     own = client.adds(name, reach) if client.adds is not None and isinstance(reach, OverStdio) else None
     by_command = own is not None and shutil.which(own[0]) is not None
     path = client.command_locates() if by_command and client.command_locates is not None else client.locate()
-    entry = client.make_entry(reach)
+    entry = client.make_entry(reach, name)
     change = plan_change(client, path, name, entry)
     if isinstance(reach, OverStdio):
         _renew_revoked_key(config, client.name, is_sure=is_sure)
@@ -189,7 +201,7 @@ def _check_written(client: "AgentClient", change: "FileChange", name: str, reach
     from agentcore.cli.clients import find_entry
 
     found = find_entry(client, change.path, name)
-    if json.loads(json.dumps(found)) != client.make_entry(reach):
+    if json.loads(json.dumps(found)) != client.make_entry(reach, name):
         message = f"{change.path} does not say what was written: {_mask_keys(json.dumps(found))[:500]}"
         raise CliError(
             message, hint="see that nothing else writes it; the file as it was is beside it", code=ExitCode.CALL_FAILED
@@ -209,16 +221,20 @@ def _print_entry(client: "AgentClient | None", name: str, reach: "Reach") -> Non
     if client is None:
         assert isinstance(reach, OverStdio)  # noqa: S101 - no address is printed
         entry: dict[str, Any] = {"command": reach.command, "args": list(reach.args)}
+        if reach.env:
+            entry["env"] = dict(reach.env)
         click.echo(json.dumps({"mcpServers": {name: entry}}, indent=2))
         return
     place = (*client.parent, name)
     if client.format == "json":
-        block: Any = client.make_entry(reach)
+        block: Any = client.make_entry(reach, name)
         for key in reversed(place):
             block = {key: block}
         click.echo(json.dumps(block, indent=2))
         return
-    click.echo(read_document("", client.format, client.title).with_value(place, client.make_entry(reach)), nl=False)
+    click.echo(
+        read_document("", client.format, client.title).with_value(place, client.make_entry(reach, name)), nl=False
+    )
 
 
 def _find_client(name: str) -> "AgentClient":
@@ -227,8 +243,27 @@ def _find_client(name: str) -> "AgentClient":
 
     if name in CLIENTS:
         return CLIENTS[name]
-    hint = "--print any gives a block for any other client"
+    hint = f"agentcore connect --print {name} prints a block for any other client"
     raise CliError(unknown_name("client", name, near_names(name, list(CLIENTS))), hint=hint)
+
+
+def _find_printed_client(name: str) -> "AgentClient | None":
+    """Return the client of a name; None if it is not known, which then gets the block that most clients accept."""
+    from agentcore.cli.clients import CLIENTS
+    from agentcore.cli.terminal.output import print_notice
+    from agentcore.near_names import near_names
+
+    if name in CLIENTS:
+        return CLIENTS[name]
+    if _NAME.fullmatch(name) is None:
+        raise CliError(f"CLIENT {name!r} has other characters than letters, digits, - and _, or over 40")
+    if name == _ANY:
+        print_notice("Its calls will be recorded as those of `any`; to tell clients apart, give a name in its place.")
+    else:
+        near = near_names(name, list(CLIENTS))
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        print_notice(f"{name} is not one of the known clients; most others accept this block.{hint}")
+    return None
 
 
 def _check_name(name: str) -> str:

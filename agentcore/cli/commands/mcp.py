@@ -29,8 +29,23 @@ _yes = click.option("--yes", "is_sure", is_flag=True, help="Do not ask.")
     metavar="SECONDS",
     help="How long a call waits for a person.  [default: 50]",
 )
+@click.option(
+    "--tools-wait",
+    "tools_wait_s",
+    type=click.FloatRange(min=0, max=60),
+    metavar="SECONDS",
+    help="How long the list of tools waits for modules that are starting.  [default: clients.NAME.tools_wait_s, 5]",
+)
 @click.pass_context
-def mcp(context: click.Context, *, config_path: Path, client: str | None, tools: str, wait_s: float | None) -> None:
+def mcp(
+    context: click.Context,
+    *,
+    config_path: Path,
+    client: str | None,
+    tools: str,
+    wait_s: float | None,
+    tools_wait_s: float | None,
+) -> None:
     """Speak MCP on stdin and stdout: started by MCP clients, see `agentcore connect`.
 
     Passes all on to the running server of that app.json; where none runs, one is started, which lives as long as such
@@ -49,7 +64,8 @@ def mcp(context: click.Context, *, config_path: Path, client: str | None, tools:
     config = config_path.resolve()
     if not config.is_file():
         raise CliError(f"there is no {config}", hint="agentcore init writes one")
-    Relay(ServerLink(config, client, tools, wait_s)).run()
+    asked = {"tools": tools, "wait_s": wait_s, "tools_wait_s": tools_wait_s}
+    Relay(ServerLink(config, client, {name: value for name, value in asked.items() if value is not None})).run()
 
 
 @mcp.command("add")

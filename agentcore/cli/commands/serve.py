@@ -15,7 +15,9 @@ from agentcore.cli.options import config_option, is_verbose
 
 if TYPE_CHECKING:
     from agentcore.cli.start.start_block import StartBlock
-    from agentcore.server.serve import Console
+    from agentcore.config import AppConfig
+    from agentcore.server.serve import Console, PortTakenError
+    from agentcore.store.state import StateDir
 
 
 @click.command()
@@ -92,7 +94,7 @@ def serve(
         from agentcore.core.containment import bounded_runner
         from agentcore.core.process_privacy import hide_secrets
         from agentcore.server.logging import configure_logging, log_to_file_only, log_to_state_folder
-        from agentcore.server.serve import RunningServer, log
+        from agentcore.server.serve import PortTakenError, RunningServer, log
         from agentcore.server.serve import serve as run_server
         from agentcore.store.state import StateDir
 
@@ -111,6 +113,8 @@ def serve(
     if approver_code_file is not None:
         _refuse_readable(approver_code_file, roots)
 
+    wanted_port = port
+
     async def on_ready(server: RunningServer) -> None:
         if opens_page:
             await asyncio.to_thread(_open_browser, server.core.state.path, server.create_login_link())
@@ -123,24 +127,55 @@ def serve(
         _flush_block_at_end(block),
         bounded_runner() as runner,
     ):
-        runner.run(
-            run_server(
-                config,
-                state,
-                host=host,
-                port=port,
-                approval_port=approval_port,
-                allow_remote=allow_remote,
-                approver_code_file=approver_code_file,
-                on_listening=None if block is None else block.show_start,
-                on_ready=on_ready,
-                on_installation=None if block is None else block.show_sentence,
-                console=console,
-                lives_for_clients=lives_for_clients,
-                installs_missing=installs_missing,
-                before_modules=_silencing_stderr(load_certificates) if lives_for_clients else load_certificates,
-            )
-        )
+        while True:
+            try:
+                runner.run(
+                    run_server(
+                        config,
+                        state,
+                        host=host,
+                        port=wanted_port,
+                        approval_port=approval_port,
+                        allow_remote=allow_remote,
+                        approver_code_file=approver_code_file,
+                        on_listening=None if block is None else block.show_start,
+                        on_ready=on_ready,
+                        on_installation=None if block is None else block.show_sentence,
+                        console=console,
+                        lives_for_clients=lives_for_clients,
+                        installs_missing=installs_missing,
+                        before_modules=_silencing_stderr(load_certificates) if lives_for_clients else load_certificates,
+                    )
+                )
+            except PortTakenError as exc:
+                wanted_port = _choose_other_port(exc, config, state)
+            else:
+                return
+
+
+def _choose_other_port(taken: "PortTakenError", config: "AppConfig", state: "StateDir") -> int:
+    """Offer the next free port if another agentcore server has the page's port, and return it once it is accepted.
+
+    Raises:
+        PortTakenError: Another program has the port, or it is not the page's.
+        CliError: Another server has the port, and the next one was not accepted.
+    """
+    from agentcore.cli.terminal.exits import CliError, ExitCode
+    from agentcore.cli.terminal.own_command import own_command
+    from agentcore.cli.terminal.terminal import is_interactive
+    from agentcore.store.state import find_server_at
+
+    holder = find_server_at(taken.port, state.path)
+    free = taken.find_free_port()
+    if holder is None or free is None:
+        raise taken
+    message = f"{taken.host}:{taken.port} is taken by the agentcore server for {holder.config}"
+    if is_interactive() and click.confirm(f"{message}. Serve {config.file} at port {free}?", default=True, err=True):
+        return free
+    here = own_command(f"serve --port {free}", config.file)
+    there = own_command("open", Path(holder.config))
+    hint = f"serve at the next free port: {here}; the page of the other one: {there}"
+    raise CliError(message, hint=hint, code=ExitCode.UNREACHABLE)
 
 
 def _start_block(config_path: Path, *, has_console: bool) -> "StartBlock | None":

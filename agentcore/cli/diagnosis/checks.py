@@ -26,7 +26,7 @@ from agentcore.core import load_config
 from agentcore.core.discovery import nameless_blocks
 from agentcore.errors import AgentcoreError
 from agentcore.installing import pip_command
-from agentcore.store.state import find_running_server, is_locked, locate_state_dir, read_loop_report
+from agentcore.store.state import find_running_server, find_server_at, is_locked, locate_state_dir, read_loop_report
 
 _DISTRIBUTION = "agentcore-runtime"
 _LEAST_PYTHON = (3, 11)
@@ -151,7 +151,9 @@ def _check_server(config_path: Path, config: AppConfig) -> Iterator[Finding]:
     place = f"{config.server.host}:{config.server.port}"
     if config.server.port and not _is_free(config.server.host, config.server.port):
         advice = 'choose another with --port, or "server": {"port": …} in app.json'
-        yield Finding("problem", "server", f"not running, and {place} is taken by another program", advice)
+        holder = find_server_at(config.server.port, locate_state_dir(config_path))
+        by = "another program" if holder is None else f"the agentcore server for {holder.config}"
+        yield Finding("problem", "server", f"not running, and {place} is taken by {by}", advice)
     else:
         yield Finding("ok", "server", f"not running; {place} is free")
 

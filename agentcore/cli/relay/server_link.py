@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -29,14 +30,13 @@ class ServerLink:
     Args:
         config: The app.json.
         client: The client's name.
-        tools: Patterns of the tools that the client requests.
-        wait_s: How long the client's calls wait for approval, in seconds. None: the default.
+        asks: What the client asks of its connection: see `PipeConnectRequest` of the server.
     """
 
-    def __init__(self, config: Path, client: str, tools: str, wait_s: float | None) -> None:
+    def __init__(self, config: Path, client: str, asks: Mapping[str, Any]) -> None:
         self._config = config
         self._client = client
-        self._asks: dict[str, Any] = {"tools": tools} | ({} if wait_s is None else {"wait_s": wait_s})
+        self._asks = asks
         self._session = ""
         self._child: subprocess.Popen[bytes] | None = None
         self._has_served = False

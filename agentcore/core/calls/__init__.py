@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from agentcore.core.calls.conversation import Inquiry, Reply, no_session
     from agentcore.core.calls.forms import FIELDS, read_answers, shown_form
     from agentcore.core.calls.model_part import ArtifactReading, SaveArtifact, truncate_text
-    from agentcore.core.calls.module_starts import find_when_started
+    from agentcore.core.calls.module_starts import find_when_started, wait_for_starts
     from agentcore.core.calls.permission import refused_by_policy
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "refused_by_policy",
     "shown_form",
     "truncate_text",
+    "wait_for_starts",
 ]
 
 _HOMES = {
@@ -43,6 +44,7 @@ _HOMES = {
     "Reply": "agentcore.core.calls.conversation",
     "SaveArtifact": "agentcore.core.calls.model_part",
     "truncate_text": "agentcore.core.calls.model_part",
+    "wait_for_starts": "agentcore.core.calls.module_starts",
     "find_when_started": "agentcore.core.calls.module_starts",
     "new_call_id": "agentcore.core.calls.call",
     "no_session": "agentcore.core.calls.conversation",

@@ -50,6 +50,21 @@ async def find_when_started(
         unsubscribe()
 
 
+async def wait_for_starts(registry: ToolRegistry, events: EventBus, limit_s: float) -> None:
+    """Wait until no module of the server is starting any more, at most `limit_s` seconds."""
+    changed = asyncio.Event()
+    unsubscribe = events.subscribe("module.stateChanged", lambda event: changed.set())
+    try:
+        async with asyncio.timeout(limit_s):
+            while registry.list_starting_modules():
+                await changed.wait()
+                changed.clear()
+    except TimeoutError:
+        pass
+    finally:
+        unsubscribe()
+
+
 async def _wait_for_change(changed: asyncio.Event, until: float, tool: str, starting: list[str]) -> None:
     try:
         async with asyncio.timeout_at(until):

@@ -302,8 +302,10 @@ class ToolRegistry:
         if error.type == "module_stopping":
             module = self.records.get(str(error.context.get("module")))
             return [module.name] if module is not None and module.state == "loading" else []
-        if error.type != "unknown_tool":
-            return []
+        return self.list_starting_modules() if error.type == "unknown_tool" else []
+
+    def list_starting_modules(self) -> list[str]:
+        """Return the server's modules that are starting, or have not begun to."""
         pending = [name for name in self.announced if name not in self.records]
         return [*pending, *(name for name, record in self.records.items() if record.state == "loading")]
 

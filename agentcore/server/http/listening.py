@@ -9,10 +9,38 @@ from collections.abc import Sequence
 from agentcore.errors import AgentcoreError
 
 _BACKLOG = 512
+_TRIED_PORTS = 100
 
 
 class ListenError(AgentcoreError):
     """The server cannot listen on the requested address; the message says what to change."""
+
+
+class PortTakenError(ListenError):
+    """Another program listens on the requested port.
+
+    Args:
+        host: The requested address.
+        port: The requested port.
+    """
+
+    def __init__(self, message: str, host: str, port: int) -> None:
+        super().__init__(message)
+        self.host = host
+        self.port = port
+
+    def find_free_port(self) -> int | None:
+        """Return the next port at which this host could listen now; None if none of the next hundred is free."""
+        for port in range(self.port + 1, min(self.port + 1 + _TRIED_PORTS, 65_536)):
+            family, place = _resolve_address(self.host, port)
+            with socket.socket(family, socket.SOCK_STREAM) as tried:
+                tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    tried.bind(place)
+                except OSError:
+                    continue
+                return port
+        return None
 
 
 def open_listener(
@@ -89,9 +117,8 @@ def _check_remote(host: str, *, allow_remote: bool, declared_hosts: Sequence[str
 def _cannot_bind(host: str, port: int, option: str, exc: OSError) -> ListenError:
     place = f"{host}:{port}"
     if exc.errno == errno.EADDRINUSE:
-        return ListenError(
-            f"{place} is taken by another program; end it, or choose another port with {option} (0: any)"
-        )
+        message = f"{place} is taken by another program; end it, or choose another port with {option} (0: any)"
+        return PortTakenError(message, host, port)
     if exc.errno in (errno.EACCES, errno.EPERM):
         return ListenError(f"{place} needs more rights; choose a port from 1024 on with {option}")
     if exc.errno == errno.EADDRNOTAVAIL:

@@ -40,6 +40,11 @@ class LiveConnections:
         # the connections hold the values, so that an entry disappears with the last connection of its principal
         self._unread: WeakValueDictionary[str, UnreadAnswers] = WeakValueDictionary()
 
+    @property
+    def is_serving(self) -> bool:
+        """True while anything is served on one of the connections, such as the events of an open page."""
+        return bool(self._serving)
+
     @contextmanager
     def track_connection(self, principal: Principal, connection: Ending) -> Iterator[None]:
         """While the block runs, revoking the principal's credential ends the connection."""

@@ -1,5 +1,6 @@
 """Creates the `Caller` for an MCP client from its request."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 from http import HTTPStatus
 
@@ -13,13 +14,17 @@ from agentcore.server.addresses import counterpart_url
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.reader import parse_query
 from agentcore.server.http.refusal import Refusal
-from agentcore.server.mcp.greeting import PipeConnectRequest
+from agentcore.server.mcp.greeting import TOOLS_WAIT_SECONDS_MAX, PipeConnectRequest
 
 _WAIT_DIGITS = 6
 
 
 def caller_for(
-    exchange: Exchange, session_id: str, narrowing: Narrowing | None = None, found: list[str] | None = None
+    exchange: Exchange,
+    session_id: str,
+    narrowing: Narrowing | None = None,
+    found: list[str] | None = None,
+    listed: list[str] | None = None,
 ) -> Caller:
     """Return the client that sent a request.
 
@@ -28,6 +33,7 @@ def caller_for(
         session_id: The session that its calls belong to.
         narrowing: The restrictions that it requested before; None: those in the URL.
         found: The tools that it has found before.
+        listed: The tools that were chosen for its list before.
     """
     principal = exchange.principal
     config = (
@@ -40,6 +46,7 @@ def caller_for(
         config,
         narrowing_in(exchange.raw_query) if narrowing is None else narrowing,
         [] if found is None else found,
+        [] if listed is None else listed,
     )
 
 
@@ -53,24 +60,35 @@ def caller_on_pipe(config: AppConfig, principal: Principal, greeting: PipeConnec
         approval_url: Where the user decides on its calls.
     """
     wait_s = MCP_WAIT_SECONDS if greeting.wait_s is None else min(max(1.0, greeting.wait_s), APPROVAL_SECONDS)
-    narrowing = Narrowing(patterns_in(greeting.tools), wait_s)
+    narrowing = Narrowing(patterns_in(greeting.tools), wait_s, greeting.tools_wait_s)
     return Caller(principal, "", approval_url, config.clients.get(principal.id, ClientConfig()), narrowing)
 
 
 @lru_cache(maxsize=64)
 def narrowing_in(raw_query: str) -> Narrowing:
-    """Return the restrictions that a client requests in its URL: `?tools=browser_*,read_file&wait=600`.
+    """Return the restrictions that a client requests in its URL: `?tools=browser_*,read_file&wait=600&tools_wait=0`.
 
     Raises:
         Refusal: `invalid_query`.
     """
     query = parse_query(raw_query)
-    wait = query.get("wait", "")
-    if wait and not (wait.isascii() and wait.isdigit() and len(wait) <= _WAIT_DIGITS):
-        message = f"wait is {wait[:40]!r}; give how long a call may wait for a person, in seconds"
+    wait = _parse_seconds(query, "wait", "how long a call may wait for a person")
+    tools_wait = _parse_seconds(query, "tools_wait", "how long the list of tools may wait for modules")
+    return Narrowing(
+        patterns_in(query.get("tools", "")),
+        MCP_WAIT_SECONDS if wait is None else min(max(1.0, wait), APPROVAL_SECONDS),
+        None if tools_wait is None else min(tools_wait, TOOLS_WAIT_SECONDS_MAX),
+    )
+
+
+def _parse_seconds(query: Mapping[str, str], name: str, meaning: str) -> float | None:
+    given = query.get(name, "")
+    if not given:
+        return None
+    if not (given.isascii() and given.isdigit() and len(given) <= _WAIT_DIGITS):
+        message = f"{name} is {given[:40]!r}; give {meaning}, in seconds"
         raise Refusal(HTTPStatus.BAD_REQUEST, "invalid_query", message)
-    wait_s = min(max(1.0, float(wait)), APPROVAL_SECONDS) if wait else MCP_WAIT_SECONDS
-    return Narrowing(patterns_in(query.get("tools", "")), wait_s)
+    return float(given)
 
 
 def approval_url(exchange: Exchange) -> str:

@@ -2,6 +2,9 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
+TOOLS_WAIT_SECONDS_MAX = 60.0
+"""Maximum time for which a client's list of tools waits for modules that are starting."""
+
 
 class PipeConnectRequest(BaseModel):
     """The first line of a client: its key, and what it asks of itself."""
@@ -11,4 +14,5 @@ class PipeConnectRequest(BaseModel):
     key: str = Field(max_length=200)
     tools: str = Field(default="", max_length=4000)
     wait_s: float | None = Field(default=None, gt=0, le=86_400)
+    tools_wait_s: float | None = Field(default=None, ge=0, le=TOOLS_WAIT_SECONDS_MAX)
     session: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,64}$")

@@ -1,15 +1,19 @@
 """The endpoint `/mcp`: imports its implementation at the first request, so that servers without MCP start as fast."""
 
 import asyncio
+from contextlib import suppress
 from http import HTTPStatus
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from agentcore.core import Core
+from agentcore.core.calls import wait_for_starts
 from agentcore.installing import pip_command
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer, Sent
+
+_IMPORTS_SECONDS = 20.0
 
 if TYPE_CHECKING:
     from agentcore.server.mcp.serving import McpServing
@@ -43,6 +47,11 @@ class McpEntrance:
         """
         return self._serving or await self._open_serving()
 
+    async def preload(self) -> None:
+        """Import the implementation before the modules start, so that clients need not wait for these."""
+        with suppress(Refusal):
+            await self._open_serving(waits=False)
+
     async def close(self) -> None:
         """End all sessions and requests; may be called twice."""
         serving = self._serving
@@ -50,7 +59,7 @@ class McpEntrance:
         if serving is not None:
             await serving.close()
 
-    async def _open_serving(self) -> "McpServing":
+    async def _open_serving(self, *, waits: bool = True) -> "McpServing":
         async with self._opening:
             if self._serving is None:
                 if find_spec("mcp") is None:
@@ -59,6 +68,10 @@ class McpEntrance:
                         "mcp_not_installed",
                         f"the SDK of MCP is not installed here: {pip_command('agentcore-runtime[mcp]')}",
                     )
+                # Python's imports are not safe in two threads at once where packages import each other, and modules
+                # may import the SDK, too; see `preload`
+                if waits:
+                    await wait_for_starts(self._core.registry, self._core.events, _IMPORTS_SECONDS)
                 with self._core.during_imports():
                     serving = await asyncio.to_thread(_import_serving)
                 self._serving = await serving.open(self._core)

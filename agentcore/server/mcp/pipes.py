@@ -48,6 +48,7 @@ class Pipes:
     Attributes:
         path: Path of the socket.
         on_idle: Called when no client has been connected for a while; None: the server does not run for its clients.
+        is_needed: Returns True if the server is needed though no client is connected.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Pipes:
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[Any]] = set()
         self.on_idle: Callable[[], None] | None = None
+        self.is_needed: Callable[[], bool] = lambda: False
         self._timer: asyncio.TimerHandle | None = None
 
     async def listen(self) -> None:
@@ -71,6 +73,10 @@ class Pipes:
         self._server = await asyncio.start_unix_server(self._serve_client, self.path)
         self.path.chmod(0o600)
         self._schedule_idle_check(_FIRST_SECONDS)
+
+    async def preload(self) -> None:
+        """Import what serves clients, before modules start to import their own code."""
+        await self._entrance.preload()
 
     async def close(self) -> None:
         """Accept no more clients and end those that are connected; safe to call twice."""
@@ -141,9 +147,13 @@ class Pipes:
         self._timer = asyncio.get_running_loop().call_later(after_s, self._report_idle)
 
     def _report_idle(self) -> None:
-        if not self._open and self.on_idle is not None:
-            log.info("server_idle")
-            self.on_idle()
+        if self._open or self.on_idle is None:
+            return
+        if self.is_needed():
+            self._schedule_idle_check(_IDLE_SECONDS)
+            return
+        log.info("server_idle")
+        self.on_idle()
 
 
 class _Ending:

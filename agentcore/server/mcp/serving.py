@@ -46,7 +46,6 @@ class McpServing:
         sessions = McpSessions(
             door,
             core.store.mcp_sessions,
-            events=core.events,
             approvals=core.approvals,
             end_session=core.end_session,
         )

@@ -4,18 +4,19 @@ import asyncio
 import json
 import secrets
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+from dataclasses import asdict, replace
+from typing import Any
 from weakref import WeakValueDictionary
 
 import structlog
+from mcp.server.connection import Connection
 from pydantic import ValidationError
 
 from agentcore.api import Background
 from agentcore.core.approvals import ApprovalQueue
-from agentcore.core.events import EventBus
 from agentcore.encoding import to_json
-from agentcore.mcp import Caller, McpEndpoint, Narrowing
+from agentcore.mcp import Caller, ListKind, McpEndpoint, Narrowing
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import RawStream
 from agentcore.server.mcp.callers import caller_for
@@ -31,6 +32,11 @@ UNUSED_SECONDS = 1800.0
 SESSIONS = 64
 """Maximum number of sessions of one client."""
 
+_SEND_CHANGED: Mapping[ListKind, Callable[[Connection], Coroutine[Any, Any, None]]] = {
+    "tools": Connection.send_tool_list_changed,
+    "prompts": Connection.send_prompt_list_changed,
+    "resources": Connection.send_resource_list_changed,
+}
 _LOOK_SECONDS = 60.0
 _SAVE_SECONDS = 60.0
 _HEARTBEAT_SECONDS = 25.0
@@ -42,7 +48,6 @@ class McpSessions:
     Args:
         door: Answers clients.
         store: Stores sessions.
-        events: Reports changes of the tools.
         approvals: Calls that wait for the user.
         end_session: Ends everything that belongs to a session.
     """
@@ -52,7 +57,6 @@ class McpSessions:
         door: McpEndpoint,
         store: McpSessionStore,
         *,
-        events: EventBus,
         approvals: ApprovalQueue,
         end_session: Callable[[str], Awaitable[None]],
     ) -> None:
@@ -66,7 +70,7 @@ class McpSessions:
         self._kept_events: WeakValueDictionary[str, KeptEvents] = WeakValueDictionary()
         self._background = Background("mcp:sessions")
         self._timer = asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._check_unused)
-        self._unsubscribe = events.subscribe("tools.changed", lambda _: self._notify_tools_changed())
+        door.on_lists_changed = self._notify_lists_changed
         door.on_resource_changed = self._notify_resource_updated
 
     def __len__(self) -> int:
@@ -104,7 +108,7 @@ class McpSessions:
         """Save a session, so that it survives the process."""
         if session.connection.client_params is None:
             return
-        narrowing = {"tools": session.caller.narrowing.tools, "wait_s": session.caller.narrowing.wait_s}
+        narrowing = asdict(session.caller.narrowing)
         caller = session.caller
         now = time.time()
         self._saved_at[caller.session_id] = now
@@ -162,7 +166,6 @@ class McpSessions:
 
     async def close(self) -> None:
         """Stop, but keep the saved sessions for the next process."""
-        self._unsubscribe()
         self._timer.cancel()
         for session in self._sessions.values():
             session.end()
@@ -186,7 +189,7 @@ class McpSessions:
 
     def _restore_from_row(self, exchange: Exchange, row: McpSessionRow) -> McpSession | None:
         narrowing = json.loads(row.narrowing)
-        kept = Narrowing(tuple(narrowing["tools"]), narrowing["wait_s"])
+        kept = Narrowing(tuple(narrowing["tools"]), narrowing["wait_s"], narrowing.get("tools_wait_s"))
         session = self._restore_session(caller_for(exchange, row.session_id, kept), row)
         if session is not None:
             self._sessions[row.session_id] = session
@@ -210,9 +213,12 @@ class McpSessions:
             if self._door.is_subscribed(session.caller, uri):
                 self._background.start(session.connection.send_resource_updated(uri))
 
-    def _notify_tools_changed(self) -> None:
+    def _notify_lists_changed(self, kinds: Collection[ListKind]) -> None:
         for session in self._sessions.values():
-            self._background.start(session.connection.send_tool_list_changed())
+            # before its handshake is done, a client accepts no notifications, and it has read no list yet
+            if session.connection.initialized.is_set():
+                for kind in kinds:
+                    self._background.start(_SEND_CHANGED[kind](session.connection))
 
     def _check_unused(self) -> None:
         self._timer = asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._check_unused)

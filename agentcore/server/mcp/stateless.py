@@ -51,6 +51,7 @@ class Stateless:
     def __init__(self, door: McpEndpoint) -> None:
         self._door = door
         self._found: dict[str, list[str]] = {}
+        self._listed: dict[str, list[str]] = {}
         self._marks: dict[str, str] = {}
 
     async def post(self, exchange: Exchange) -> Answer | Sent:
@@ -83,7 +84,9 @@ class Stateless:
         """Return the caller. All calls of a client share a session, so that one can use what an earlier one opened."""
         principal = exchange.principal
         session_id = f"{principal.kind}-{principal.id}" if principal.id else principal.kind
-        caller = caller_for(exchange, session_id, found=self._found.setdefault(session_id, []))
+        found = self._found.setdefault(session_id, [])
+        listed = self._listed.setdefault(session_id, [])
+        caller = caller_for(exchange, session_id, found=found, listed=listed)
         # closing a request cancels its call, so requests must not stay open while a call waits for the user
         mark = self._marks.setdefault(session_id, caller.mark)
         return replace(caller, narrowing=replace(caller.narrowing, wait_s=0), mark=mark)

@@ -23,6 +23,8 @@ from agentcore.store.state.errors import RecordUnreadableError
 FAILED = "failed"
 """Filter value for every outcome of a call except `ok`; no error has this type."""
 
+_COUNTED_ROWS = 5000
+
 PAGE_ROWS = 1000
 """Maximum number of rows of a page."""
 
@@ -240,6 +242,15 @@ def count_by_client(connection: sqlite3.Connection) -> dict[str, tuple[int, int]
         "AND seq > (SELECT coalesce(max(last_seq), 0) FROM record_segments) GROUP BY principal_id) GROUP BY client"
     )
     return {client: (int(calls), int(last_ms)) for client, calls, last_ms in connection.execute(query)}
+
+
+def count_tools_of_client(client: str, connection: sqlite3.Connection) -> dict[str, int]:
+    """Return by tool how often an MCP client has called it, among the newest rows of the record."""
+    query = (
+        "SELECT tool, count(*) FROM (SELECT * FROM record ORDER BY seq DESC LIMIT ?) "
+        "WHERE principal_kind = 'mcp' AND principal_id = ? AND kind = 'call' GROUP BY tool"
+    )
+    return {tool: int(calls) for tool, calls in connection.execute(query, (_COUNTED_ROWS, client))}
 
 
 def read_record(path: Path, wanted: RecordFilter, limit: int) -> list[RecordedRow]:

@@ -18,6 +18,7 @@ from agentcore.store.record.query import (
     RecordFilter,
     RecordPage,
     count_by_client,
+    count_tools_of_client,
     read_closed_page,
     read_live_page,
     read_newest_seq,
@@ -226,6 +227,11 @@ class Record:
         """Return by MCP client its number of calls and the start of its last one, in milliseconds since 1970."""
         await self._flush_pending()
         return await self._database.read(count_by_client)
+
+    async def count_calls_by_tool(self, client: str) -> dict[str, int]:
+        """Return by tool how often an MCP client has called it lately."""
+        await self._flush_pending()
+        return await self._database.read(partial(count_tools_of_client, client))
 
     async def verify(self) -> VerifyReport:
         """Verify that no row of the record was changed or removed."""

@@ -16,6 +16,7 @@ from agentcore.store.state.state_dir import (
     STATE_DIR_VARIABLE,
     StateDir,
     find_running_server,
+    find_server_at,
     locate_state_dir,
     read_server_info,
     write_open_file,

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from html import escape
+from itertools import islice
 from pathlib import Path
 from typing import Self
 
@@ -27,6 +28,8 @@ _SERVER_FILE = "server.json"
 _SERVER_FILE_LIMIT_BYTES = 64 * 1024
 _APPROVAL_PORT_FILE = "approval_port"
 _APPS_PORT_FILE = "apps_port"
+_PAGE_PORT_FILE = "page_port"
+_SEARCHED_FOLDERS = 1000
 _OPEN_FILE = "open.html"
 _LAST_PORT = 65_535
 _MODULE_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -61,6 +64,29 @@ def find_running_server(folder: Path) -> ServerInfo | None:
     return read_server_info(folder) if is_locked(folder) else None
 
 
+def find_server_at(port: int, beside: Path) -> ServerInfo | None:
+    """Return the agentcore server of this user whose page has a port; None if none is known.
+
+    Args:
+        port: The port.
+        beside: A state folder; those next to it are searched, and those in the default location.
+    """
+    parents = {beside.parent, Path(platformdirs.user_state_dir("agentcore", appauthor=False)).resolve()}
+    for parent in parents:
+        try:
+            folders = list(islice(parent.iterdir(), _SEARCHED_FOLDERS))
+        except OSError:
+            continue
+        for folder in folders:
+            try:
+                info = find_running_server(folder)
+            except (OSError, StateDirError):  # of another user
+                continue
+            if info is not None and info.addresses.get("page", "").endswith(f":{port}"):
+                return info
+    return None
+
+
 def write_open_file(folder: Path, address: str) -> Path:
     """Write a document that redirects a browser to an address with codes; return its path.
 
@@ -80,8 +106,8 @@ class StateDir:
     """A state folder locked by this process from `open` to `close`; a context manager.
 
     `path` is the folder, `token` the API token. Files in it: `lock`, `server.json`, `token`, `approval_port`,
-    `apps_port`, `cookie_name`, `open.html`, `loop_blocked.json`, `secrets.json`, `module_secrets/`, `state.sqlite3`,
-    `artifacts/`, `data/MODULE/`, `logs/`.
+    `apps_port`, `page_port`, `cookie_name`, `open.html`, `loop_blocked.json`, `secrets.json`, `module_secrets/`,
+    `state.sqlite3`, `artifacts/`, `data/MODULE/`, `logs/`.
     """
 
     def __init__(self, path: Path, config_path: Path, token: SecretStr, lock: int) -> None:
@@ -171,6 +197,19 @@ class StateDir:
             OSError: The file cannot be written.
         """
         write_private_file(self.path / _APPROVAL_PORT_FILE, b"%d\n" % port)
+
+    @property
+    def page_port(self) -> int | None:
+        """The last port of the page; None if none can be read."""
+        return self._read_port(_PAGE_PORT_FILE)
+
+    def save_page_port(self, port: int) -> None:
+        """Store the port for the next server that is started for clients, so that open pages find it again.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        write_private_file(self.path / _PAGE_PORT_FILE, b"%d\n" % port)
 
     @property
     def apps_port(self) -> int | None:

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
+from agentcore.cli.clients.documents import find_member
+
 FILES = {
     "claude-code": (".claude.json", ("mcpServers",)),
     "claude-desktop": (".config/Claude/claude_desktop_config.json", ("mcpServers",)),
@@ -22,6 +24,10 @@ FILES = {
     "goose": (".config/goose/config.yaml", ("extensions",)),
     "zed": (".config/zed/settings.json", ("context_servers",)),
     "opencode": (".config/opencode/opencode.json", ("mcp",)),
+    "qwen": (".qwen/settings.json", ("mcpServers",)),
+    "cline": (".cline/data/settings/cline_mcp_settings.json", ("mcpServers",)),
+    "continue": (".continue/config.yaml", ("mcpServers",)),
+    "kilo": (".config/kilo/kilo.json", ("mcp",)),
 }
 
 COMMENTED = """{
@@ -54,7 +60,7 @@ def servers_in(home: Path, client: str) -> dict:
         value = YAML(typ="safe").load(text) if name.endswith(".yaml") else json.loads(text)
     for key in parent:
         value = value.get(key, {})
-    return value
+    return {each["name"]: each for each in value} if isinstance(value, list) else value
 
 
 def words_of(entry: dict) -> list[str]:
@@ -78,7 +84,17 @@ def test_each_client_gets_an_entry_and_loses_it_again(place, home, client):
 
 @pytest.mark.parametrize(
     ("client", "key", "limit"),
-    [("codex", "tool_timeout_sec", 660), ("gemini", "timeout", 660_000), ("goose", "timeout", 660)],
+    [
+        ("codex", "tool_timeout_sec", 660),
+        ("codex", "required", True),
+        ("claude-code", "timeout", 660_000),
+        ("gemini", "timeout", 660_000),
+        ("qwen", "timeout", 660_000),
+        ("opencode", "timeout", 660_000),
+        ("kilo", "timeout", 660_000),
+        ("goose", "timeout", 660),
+        ("cline", "timeout", 660),
+    ],
 )
 def test_clients_that_take_a_limit_get_one_that_a_waiting_call_fits_into(place, home, client, key, limit):
     place.run("connect", client, "--yes")
@@ -179,7 +195,7 @@ def test_the_own_command_of_a_client_is_used_where_it_has_one(place, home):
     programs.mkdir()
     (programs / "codex").write_text(
         f"#!{sys.executable}\nimport json, pathlib, sys\n"
-        "name, command, *args = [word for word in sys.argv[3:] if word != '--']\n"
+        "place = sys.argv.index('--')\nname, command, *args = [sys.argv[3], *sys.argv[place + 1 :]]\n"
         "file = pathlib.Path.home() / '.codex' / 'config.toml'\nfile.parent.mkdir(exist_ok=True)\n"
         "file.write_text(f'# by codex\\n[mcp_servers.{name}]\\ncommand = {json.dumps(command)}\\n"
         "args = {json.dumps(args)}\\n')\n"
@@ -190,6 +206,7 @@ def test_the_own_command_of_a_client_is_used_where_it_has_one(place, home):
     assert done.code == 0, done.err
     assert (home / ".codex" / "config.toml").read_text().startswith("# by codex")
     assert servers_in(home, "codex")["agentcore"]["tool_timeout_sec"] == 660
+    assert servers_in(home, "codex")["agentcore"]["env"] == {"AGENTCORE_STATE_DIR": str(place.state)}
 
 
 def test_what_the_own_command_of_a_client_says_is_the_reason(place, home):
@@ -210,6 +227,36 @@ def test_a_block_for_any_other_client_is_printed(place, home):
     assert "browser_*,read_file" in words_of(done.json["mcpServers"]["agentcore"])
     assert tomllib.loads(place.run("connect", "--print", "codex").out)["mcp_servers"]["agentcore"]
     assert not (home / ".claude.json").exists()
+
+
+def test_a_block_is_printed_under_the_name_of_the_client_it_is_for(place, home):
+    done = place.run("connect", "--print", "my-agent")
+    assert words_of(done.json["mcpServers"]["agentcore"])[1:4] == ["mcp", "--client", "my-agent"]
+    assert "claude-code" in place.run("connect", "--print", "claude-cod").err
+
+
+def test_servers_in_a_list_are_changed_in_their_place(place, home):
+    file = home / ".continue" / "config.yaml"
+    file.parent.mkdir()
+    mine = "name: mine # yes\nversion: 1.0.0\nmcpServers:\n- name: notes\n  command: notes-server # fast\n"
+    file.write_text(mine)
+    assert place.run("connect", "continue", "--yes").code == 0
+    assert set(servers_in(home, "continue")) == {"notes", "agentcore"}
+    assert "already" in place.run("connect", "continue", "--yes").out
+    assert place.run("connect", "continue", "--yes", "--name", "tools").code == 0
+    assert place.run("disconnect", "continue", "--yes", "--name", "tools").code == 0
+    assert place.run("disconnect", "continue", "--yes").code == 0
+    assert file.read_text() == mine
+
+
+def test_the_state_folder_is_written_where_the_client_would_look_elsewhere(place, home):
+    state = place.environ["AGENTCORE_STATE_DIR"]
+    for client, key in {"cursor": "env", "opencode": "environment", "goose": "envs", "codex": "env"}.items():
+        assert place.run("connect", client, "--yes").code == 0
+        assert servers_in(home, client)["agentcore"][key] == {"AGENTCORE_STATE_DIR": state}
+    del place.environ["AGENTCORE_STATE_DIR"]
+    place.run("connect", "cursor", "--yes")
+    assert "env" not in servers_in(home, "cursor")["agentcore"]
 
 
 def test_a_client_that_nobody_knows_is_told_apart(place, home):
@@ -241,6 +288,7 @@ def test_the_page_of_docs_gives_each_client_the_block_that_it_gets(place, home):
     read = {"json": json.loads, "toml": tomllib.loads, "yaml": YAML(typ="safe").load}
     blocks = [read[kind](text) for kind, text in shown]
     app = str(place.folder / "app.json")
+    del place.environ["AGENTCORE_STATE_DIR"]  # which is written where it is not the default
     for client, (_, parent) in FILES.items():
         place.run("connect", client, "--yes")
         written = servers_in(home, client)["agentcore"]
@@ -252,7 +300,8 @@ def test_the_page_of_docs_gives_each_client_the_block_that_it_gets(place, home):
             .replace(app, "/home/me/assistant/app.json")
         )
         (name,) = parent
-        named = json.dumps([block.get(name, {}).get("agentcore") for block in blocks])
-        if client in ("cursor", "windsurf"):
-            named = named.replace("claude-desktop", client)
+        named = json.dumps([find_member(block, (name, "agentcore")) for block in blocks])
+        for shown, same in (("claude-desktop", ("cursor", "windsurf")), ("gemini", ("qwen",)), ("opencode", ("kilo",))):
+            if client in same:
+                named = named.replace(f'"{shown}"', f'"{client}"')
         assert expected in json.loads(named), client

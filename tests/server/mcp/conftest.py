@@ -61,6 +61,12 @@ class Shop(Module):
         await self.gate.wait()
         return f"sold {item}"
 
+    @tool(effects=["write"])
+    async def shop_pack(self, ctx: ToolContext, item: str) -> str:
+        """Pack something, and report that half of it is done."""
+        ctx.progress(0.5, "half of it")
+        return f"packed {item}"
+
     @tool(effects=["session"], timeout_s=60)
     async def shop_count(self, ctx: ToolContext) -> str:
         """Count until it is let go."""

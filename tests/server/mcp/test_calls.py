@@ -98,6 +98,23 @@ async def test_client_that_wants_progress_hears_where_to_decide_while_its_call_s
     assert told == [f"waiting for a person to decide at {mcp.server.approval_address}"]
 
 
+async def test_progress_grows_from_waiting_for_approval_to_the_end_of_the_call(start_mcp, monkeypatch):
+    monkeypatch.setattr("agentcore.mcp.calls._TELL_SECONDS", 0.05)
+    mcp = await start_mcp()
+    told = []
+
+    async def note(progress, total, message):
+        told.append((progress, total))
+        if len(told) == 3:
+            await mcp.decide()
+
+    async with mcp.client(await mcp.key(), "?wait=60") as client:
+        result = await client.call_tool("shop_pack", {"item": "tea"}, progress_callback=note)
+    assert said(result) == "packed tea"
+    assert [progress for progress, _ in told] == sorted({progress for progress, _ in told})
+    assert told[-1] == (0.5, 1.0)
+
+
 class Buyer(Module):
     """Buys by a call of its own."""
 

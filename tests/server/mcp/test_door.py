@@ -3,6 +3,7 @@
 import asyncio
 
 import aiohttp
+import pytest
 
 from agentcore.api import Module, ToolDefinition
 from agentcore.server.mcp import sessions
@@ -203,6 +204,31 @@ async def test_of_many_tools_the_others_are_found_and_called_by_name(start_mcp, 
     assert [each.definition.name for each in mcp.host.approvals.waiting] == ["shop_sell"]
     assert "invalid_arguments" in said(await hand.call("call_tool", {"name": 1}))
     assert "invalid_arguments" in said(await hand.call("find_tools", {"query": ""}))
+
+
+@pytest.mark.parametrize(
+    ("listed", "count", "has_all"), [("all", 68, True), (10, 10, False), (["many_1*", "shop_look"], 12, False)]
+)
+async def test_how_many_tools_are_listed_is_set_by_client(start_mcp, by_hand, listed, count, has_all):
+    mcp = await start_mcp([Many()], clients={"hand": {"listed": listed}})
+    hand = await by_hand(mcp)
+    _, answer, _ = await hand.post(request("tools/list"))
+    names = [tool["name"] for tool in answer["result"]["tools"]]
+    assert len([name for name in names if name not in ("find_tools", "call_tool")]) == count
+    assert ("find_tools" not in names) == has_all
+
+
+async def test_the_tools_that_a_client_calls_most_are_listed_first_and_stay_in_order(start_mcp, by_hand):
+    mcp = await start_mcp([Many()], clients={"hand": {"listed": 10}})
+    hand = await by_hand(mcp)
+    _, before, _ = await hand.post(request("tools/list"))
+    for _ in range(2):
+        await hand.call("call_tool", {"name": "many_59"})
+    _, same, _ = await hand.post(request("tools/list"))
+    assert same["result"] == before["result"]
+    await hand.connect()  # another session
+    _, after, _ = await hand.post(request("tools/list"))
+    assert after["result"]["tools"][0]["name"] == "many_59"
 
 
 async def test_client_that_listens_hears_that_the_tools_have_changed(start_mcp):
