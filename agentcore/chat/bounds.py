@@ -18,6 +18,9 @@ STEPS = 50
 TURN_TOKENS = 2_000_000
 """Maximum tokens of one turn, unless the agent's settings say otherwise."""
 
+READS_AT_ONCE = 8
+"""Calls of one answer that only read and run at the same time."""
+
 CALLS_IN_A_TURN = 64
 """Maximum calls in one answer of a model."""
 

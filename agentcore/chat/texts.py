@@ -151,6 +151,11 @@ _OF_RESULTS: Mapping[str, str] = {
         "[The answer above was cut off by the output limit inside a call of {tools}. No call in it ran: call again, "
         "with shorter arguments or in smaller steps.]"
     ),
+    "skipped": (
+        "This call did not run, because {tool}, which came before it in the same answer, failed. Look at that result "
+        "first, and call again if this is still right."
+    ),
+    "unfinished_report": "[Unfinished: {used}. What it wrote until then:]\n\n{text}",
     "interrupted": "The server ended while this call ran: it may have taken effect or not. Look before you repeat it.",
     "left_out": "[{count} messages are left out here]",
     "short_result": "This result of {tool} was shortened to have room; it had {count} characters.",

@@ -384,6 +384,21 @@ async def test_budget_of_a_sub_agent_ends_it(open_talk, provider):
     assert (error["type"], error["context"]["steps"]) == ("budget_exceeded", 1)
 
 
+async def test_what_a_sub_agent_wrote_before_its_limit_is_its_report_marked_as_unfinished(open_talk, provider):
+    provider.say("", ("a", "helper_delegate", '{"prompt": "Look.", "steps": 3}'))
+    provider.say("First I look.", ("b", "helper_look_back", "{}"))
+    provider.say("Found two.", ("b", "helper_look_back", "{}"))
+    provider.say("", ("b", "helper_look_back", "{}"))
+    provider.say("So far.")
+    async with open_talk(Helper(), **ALLOW) as talk:
+        events = await talk.say(await talk.begin(), "go")
+    result = of_type(events, "session.toolResult")[-1]["tool_result"]
+    assert result["ok"] is True
+    (told,) = [message["content"] for message in provider.requests[-1]["messages"] if message["role"] == "tool"]
+    assert "Unfinished: the sub-agent has used its 3 steps" in told
+    assert "First I look.\n\nFound two." in told
+
+
 async def test_agents_that_run_agents_are_bounded_in_depth(open_talk, provider):
     for _ in range(4):
         provider.say("", ("a", "helper_delegate", '{"prompt": "Deeper."}'))

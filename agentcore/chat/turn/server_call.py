@@ -1,9 +1,10 @@
 """Calls of server tools: submitted to the core, shown to the user for approval, and run once."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
-from agentcore.api import Principal
+from agentcore.api import Effect, Principal
 from agentcore.chat.session.stored_result import ResultShrinker
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.texts import result_text
@@ -12,8 +13,26 @@ from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_ou
 from agentcore.core import CallRequest, Core
 from agentcore.core.approvals import ApprovalRequest, Verdict
 from agentcore.core.calls import ArtifactReading, CallOutcome, new_call_id
+from agentcore.core.modules import RegisteredTool
 from agentcore.errors import ToolError
 from agentcore.store.chat import ChatCallRow, ChatCallState
+
+ONLY_LOOKS: frozenset[Effect] = frozenset(("read", "egress", "session"))
+"""Effects of calls that change nothing outside the session."""
+
+READS: frozenset[Effect] = frozenset(("read", "egress"))
+"""Effects of calls that change nothing at all, and so may run at once with others of their kind."""
+
+
+def effects_of(tools: Mapping[str, RegisteredTool], name: str) -> frozenset[Effect] | None:
+    """Return the declared effects of a tool; None: it is unknown."""
+    tool = tools.get(name)
+    return None if tool is None else tool.definition.effects
+
+
+def skipped_error(failed_tool: str) -> ToolError:
+    """Create the error of a call that did not run because one before it in the same answer failed."""
+    return ToolError("call_skipped", result_text("skipped", tool=failed_tool))
 
 
 class ServerCalls:
@@ -117,6 +136,12 @@ class ServerCalls:
             await pending.withdraw()
         said = result_text("superseded_running" if call.may_have_started else "superseded")
         await self.fail_call(call, ToolError("approval_denied", said))
+
+    async def skip_call(self, call: ChatCallRow, failed_tool: str) -> None:
+        """End a call that has not started, because one before it in the same answer failed."""
+        if (pending := self._core.approvals.find_pending(call.call_id)) is not None:
+            await pending.withdraw()
+        await self.fail_call(call, skipped_error(failed_tool), is_told=True)
 
     async def interrupt_call(self, call: ChatCallRow) -> None:
         """End a call that was running when the last process or turn ended; its effect is unknown."""

@@ -25,6 +25,7 @@ from agentcore.chat.turn import history
 from agentcore.chat.turn.call_announcement import CallAnnouncement
 from agentcore.chat.turn.compaction import Compactor, ModelHistory, SubAgentKeeper
 from agentcore.chat.turn.model_reply import ModelReply, Prompt, used_tokens
+from agentcore.chat.turn.server_call import ONLY_LOOKS, effects_of, skipped_error
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.core import CallRequest, Core
@@ -116,10 +117,10 @@ class SubAgent:
         self._reader = self._live.reader
 
     async def run(self, task: SubAgentTask) -> str:
-        """Work on a task; return the report.
+        """Work on a task; return the report, or what it wrote before it reached a limit, marked as unfinished.
 
         Raises:
-            ToolError: `nesting_too_deep`, `budget_exceeded`, or the provider's error.
+            ToolError: `nesting_too_deep`, `budget_exceeded` (it wrote nothing), or the provider's error.
         """
         if self._depth > SUB_AGENT_DEPTH:
             message = f"agents run agents {SUB_AGENT_DEPTH} deep; that is the bound"
@@ -138,6 +139,7 @@ class SubAgent:
         keeper = SubAgentKeeper(self._core, self._call.session_id, self._stream, self._count_usage, self._reader)
         compactor = Compactor(self._engine, self._stream, keeper, self._live.model_scales)
         has_repaired = False
+        said: list[str] = []
         for _ in range(task.budget.steps):
             toolbox = self._build_toolbox(task)
             self._offered = toolbox.get_offered_tools()
@@ -154,13 +156,13 @@ class SubAgent:
                 continue
             if not await self._run_calls(answer.response, toolbox):
                 return answer.response.text or ""
+            said += [text] if (text := (answer.response.text or "").strip()) else []
             if self._tokens >= task.budget.tokens:
                 break
-        raise ToolError(
-            "budget_exceeded",
-            f"the sub-agent has used its {task.budget.steps} steps or {task.budget.tokens:,} tokens without an end",
-            **task.budget._asdict(),
-        )
+        used = f"the sub-agent has used its {task.budget.steps} steps or {task.budget.tokens:,} tokens without an end"
+        if said:
+            return result_text("unfinished_report", used=used, text="\n\n".join(said))
+        raise ToolError("budget_exceeded", used, **task.budget._asdict())
 
     async def _request_reply(self, compactor: Compactor, prompt: Prompt, *, can_repair: bool) -> ModelReply:
         """Request an answer; the text of one that is cancelled or breaks is stored for the user."""
@@ -205,8 +207,13 @@ class SubAgent:
         results: list[tuple[str, str, ToolOutput]] = []
         done: list[dict[str, Any]] = []
         try:
+            failed = ""
             for row, error in rows:
-                told, envelope = await self._execute_call(row, error, toolbox)
+                may_act = self._may_act(row)
+                skipped = skipped_error(failed) if failed and may_act else None
+                told, envelope = await self._execute_call(row, skipped or error, toolbox)
+                if may_act and not failed and not told["ok"]:
+                    failed = row.tool_name
                 results.append((row.tool_name, row.tool_id, told))
                 done.append(self._describe_call(row, envelope))
         except asyncio.CancelledError:
@@ -221,6 +228,11 @@ class SubAgent:
         if results:
             self._history.add_messages([history.build_request(results)])
         return bool(results)
+
+    def _may_act(self, row: ChatCallRow) -> bool:
+        """Return False if a call only reads, or touches nothing but the session; an unknown tool may act."""
+        effects = effects_of(self._core.registry.tools_at(self._current_host), row.tool_name)
+        return row.tool_name != FIND_TOOLS and (effects is None or not effects <= ONLY_LOOKS)
 
     def _prepare_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart, ToolError | None]:
         offered = self._offered.get(part.tool_name)

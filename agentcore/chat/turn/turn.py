@@ -5,11 +5,12 @@ import json
 import secrets
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 from pydantic_ai.messages import ModelRequest, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
-from agentcore.chat.bounds import CALLS_IN_A_TURN, TITLE_CHARS
+from agentcore.chat.bounds import CALLS_IN_A_TURN, READS_AT_ONCE, TITLE_CHARS
 from agentcore.chat.client_context import ClientContext, build_page_view
 from agentcore.chat.client_tools import ClientArguments
 from agentcore.chat.model.engine import BrokenAnswerError, Engine
@@ -29,7 +30,7 @@ from agentcore.chat.turn.compaction import Compactor, ModelHistory, SessionKeepe
 from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.model_reply import ModelReply, Prompt, used_tokens
 from agentcore.chat.turn.prompts import page_source
-from agentcore.chat.turn.server_call import ServerCalls
+from agentcore.chat.turn.server_call import ONLY_LOOKS, READS, ServerCalls, effects_of
 from agentcore.chat.turn.tool_output import ToolOutput, error_output
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.chat.wire import PageInfo
@@ -45,6 +46,8 @@ from agentcore.store.chat import (
     UsedTokens,
     UserMessage,
 )
+
+_NOT_STARTED = frozenset(("new", "waiting", "approved"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,25 +139,71 @@ class Turn:
     # -- calls -------------------------------------------------------------------------------------------------
 
     async def _process_open_calls(self) -> list[ChatCallRow]:
-        """Advance the open calls as far as possible, in order; return them with their new states."""
-        for call in await self._chats.load_open_calls(self._session_id):
-            match call.state:
-                case "new":
-                    if (
-                        not await self._find_steering_messages()
-                    ):  # a steering message takes precedence over calls that have not started
-                        await self._start_call(call)
-                case "approved":
-                    await self._server.run_call(call)
-                case "rejected":
-                    await self._server.reject_call(call)
-                case "running":
-                    await self._server.resume_call(call)
+        """Advance the open calls as far as possible, in order; return them with their new states.
+
+        Neighbouring calls that only read run at once. Once a call that acts has failed, the later ones that act are
+        skipped: they were written in the belief that it would succeed.
+        """
+        failed = ""
+        calls = await self._chats.load_open_calls(self._session_id)
+        for are_reads, group in groupby(calls, self._is_new_read):
+            if are_reads:
+                await self._start_reads(list(group))
+                continue
+            for call in group:
+                if failed and call.state in _NOT_STARTED and self._may_act(call):
+                    await self._server.skip_call(call, failed)
+                else:
+                    await self._advance_call(call)
+                if not failed and self._may_act(call) and await self._has_failed(call):
+                    failed = call.tool_name
         calls = await self._chats.load_open_calls(self._session_id)
         # a call may have been decided while another one ran
         return (
             await self._process_open_calls() if any(call.state in {"approved", "rejected"} for call in calls) else calls
         )
+
+    async def _advance_call(self, call: ChatCallRow) -> None:
+        match call.state:
+            case "new":
+                # a steering message takes precedence over calls that have not started
+                if not await self._find_steering_messages():
+                    await self._start_call(call)
+            case "approved":
+                await self._server.run_call(call)
+            case "rejected":
+                await self._server.reject_call(call)
+            case "running":
+                await self._server.resume_call(call)
+
+    async def _start_reads(self, calls: Sequence[ChatCallRow]) -> None:
+        """Start calls that only read, several at once."""
+        if await self._find_steering_messages():
+            return
+        slots = asyncio.Semaphore(READS_AT_ONCE)
+
+        async def start(call: ChatCallRow) -> None:
+            async with slots:
+                await self._start_call(call)
+
+        async with asyncio.TaskGroup() as group:
+            for call in calls:
+                group.create_task(start(call))
+
+    def _is_new_read(self, call: ChatCallRow) -> bool:
+        effects = effects_of(self._core.registry.tools_at(self._current_host), call.tool_name)
+        return (call.state, call.kind) == ("new", "server") and effects is not None and effects <= READS
+
+    def _may_act(self, call: ChatCallRow) -> bool:
+        """Return False if a call only reads, or touches nothing but the session; an unknown tool may act."""
+        if call.kind == "client" or call.tool_name == FIND_TOOLS:
+            return False  # a client runs its calls one after another, and its results do not say what failed
+        effects = effects_of(self._core.registry.tools_at(self._current_host), call.tool_name)
+        return effects is None or not effects <= ONLY_LOOKS
+
+    async def _has_failed(self, call: ChatCallRow) -> bool:
+        now = await self._chats.find_call(self._session_id, call.tool_id)
+        return now is not None and now.state == "done" and not json.loads(now.envelope or "{}").get("ok")
 
     async def _start_call(self, call: ChatCallRow) -> None:
         if call.kind == "client":

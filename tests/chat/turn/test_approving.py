@@ -122,9 +122,9 @@ async def test_continuation_comes_with_the_answer_that_completes_the_set(open_ta
         assert partial == [partial[-1]]
         assert partial[-1]["waiting"] == [one]
         assert notes.added == []
-        events = await talk.approve(one, approved=False)
+        events = await talk.approve(one)
     assert text_of(events).endswith("Both.")
-    assert notes.added == ["b"]
+    assert notes.added == ["a", "b"]
 
 
 @pytest.mark.parametrize("approved", [True, False])
@@ -242,8 +242,8 @@ async def test_approval_expires_while_other_calls_of_the_turn_wait(open_talk, pr
     provider.say("", ("a", "note_add", '{"text": "a"}'), ("b", "note_add", '{"text": "b"}'))
     provider.say("Only one.")
     async with open_talk(notes, **TOKEN) as talk:
-        early, late = (call["toolId"] for call in calls_of(await talk.post("add both")))
-        waiting, _ = talk.host.approvals.waiting
+        late, early = (call["toolId"] for call in calls_of(await talk.post("add both")))
+        _, waiting = talk.host.approvals.waiting
         await talk.approve(early)
         pending = talk.host.approvals.find_pending(waiting.call_id)
         pending.set_verdict(pending.request, pending.verdict, expires_at_ms=1)
@@ -251,7 +251,7 @@ async def test_approval_expires_while_other_calls_of_the_turn_wait(open_talk, pr
     results = {event["tool_result"]["toolId"]: event["tool_result"] for event in events if "tool_result" in event}
     assert results[early]["error"]["type"] == "approval_expired"
     assert results[late]["ok"] is True
-    assert notes.added == ["b"]
+    assert notes.added == ["a"]
 
 
 async def test_call_that_is_cancelled_while_it_waits_ends_and_the_turn_goes_on(open_talk, provider, calls_of):

@@ -1,0 +1,125 @@
+"""Several calls in one answer: reads run at once, and what comes after a failed call that acts is skipped."""
+
+import asyncio
+import json
+
+import pytest
+
+from agentcore.api import Module, ToolContext, ToolError, tool
+from tests.chat.notes import TOKEN, Notes
+
+ALLOWED = {"approvals": {"mode": "allow"}}
+
+
+class Reading(Module):
+    """Reads that wait for each other, and acts."""
+
+    name = "reading"
+
+    def __init__(self) -> None:
+        self.together = asyncio.Barrier(3)
+        self.order: list[str] = []
+
+    @tool(read_only=True)
+    async def look_up(self, ctx: ToolContext, word: str) -> str:
+        """Look a word up, together with two others."""
+        self.order.append(word)
+        async with asyncio.timeout(20):
+            await self.together.wait()
+        return f"found {word}"
+
+    @tool(read_only=True)
+    async def look_alone(self, ctx: ToolContext, word: str) -> str:
+        """Look a word up."""
+        self.order.append(word)
+        if word == "nothing":
+            raise ToolError("not_found", "there is no such word")
+        return word
+
+    @tool(effects=["write"])
+    async def write_down(self, ctx: ToolContext, word: str) -> str:
+        """Write a word down."""
+        self.order.append(word)
+        return word
+
+
+def call(number, name, **arguments):
+    return (f"c{number}", name, json.dumps(arguments))
+
+
+def results_of(events):
+    return [event["tool_result"] for event in events if "tool_result" in event]
+
+
+async def test_calls_that_only_read_run_at_once_and_their_results_keep_the_order(open_talk, provider):
+    provider.say("", *(call(number, "look_up", word=f"w{number}") for number in range(3)))
+    provider.say("Three words.")
+    async with open_talk(Reading(), **ALLOWED) as talk:
+        await talk.post("look them up")
+    told = [message["content"] for message in provider.requests[-1]["messages"] if message["role"] == "tool"]
+    assert told == ["found w0", "found w1", "found w2"]
+
+
+async def test_read_after_an_action_sees_its_effect(open_talk, provider):
+    reading = Reading()
+    provider.say(
+        "",
+        call(1, "look_alone", word="before"),
+        call(2, "write_down", word="new"),
+        call(3, "look_alone", word="after"),
+    )
+    provider.say("Done.")
+    async with open_talk(reading, **ALLOWED) as talk:
+        await talk.post("go")
+    assert reading.order == ["before", "new", "after"]
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [call(1, "note_fail"), call(1, "note_add", text=["a", "list"]), call(1, "note_ad", text="a"), call(1, "note_add")],
+)
+async def test_actions_after_a_failed_one_are_skipped_and_the_model_is_told(open_talk, provider, failing):
+    notes, reading = Notes(), Reading()
+    provider.say("", failing, call(2, "look_alone", word="read"), call(3, "note_add", text="b"))
+    provider.say("I see.")
+    async with open_talk(notes, reading, **ALLOWED) as talk:
+        session = await talk.begin()
+        await talk.say(session, "go")
+        calls = [one for item in await talk.items(session) for one in item.get("calls") or ()]
+    assert notes.added == []
+    assert reading.order == ["read"]
+    assert [one["result"]["error"]["type"] for one in calls if not one["result"]["ok"]][1:] == ["call_skipped"]
+    *_, told = provider.requests[-1]["messages"]
+    assert told["content"].startswith(f"Error call_skipped: This call did not run, because {failing[1]}")
+
+
+async def test_failed_read_skips_nothing(open_talk, provider):
+    reading = Reading()
+    provider.say("", call(1, "look_alone", word="nothing"), call(2, "write_down", word="a"))
+    provider.say("Done.")
+    async with open_talk(reading, **ALLOWED) as talk:
+        await talk.post("go")
+    assert reading.order == ["nothing", "a"]
+
+
+async def test_action_after_a_rejected_one_is_skipped_although_it_was_approved(open_talk, provider, calls_of):
+    notes = Notes()
+    provider.say("", call(1, "note_add", text="a"), call(2, "note_add", text="b"))
+    provider.say("Neither.")
+    async with open_talk(notes, **TOKEN) as talk:
+        one, two = (each["toolId"] for each in calls_of(await talk.post("add both")))
+        await talk.approve(two)
+        events = await talk.approve(one, approved=False)
+        assert not talk.host.approvals.waiting
+    assert notes.added == []
+    assert results_of(events)[-1]["error"]["type"] == "call_skipped"
+
+
+async def test_calls_of_another_answer_are_not_skipped(open_talk, provider):
+    notes = Notes()
+    provider.say("", call(1, "note_fail"))
+    provider.say("", call(2, "note_add", text="b"))
+    provider.say("Done.")
+    async with open_talk(notes, **ALLOWED) as talk:
+        await talk.post("go")
+    assert notes.added == ["b"]
