@@ -7,32 +7,19 @@ from typing import Any
 
 from agentcore.api import ToolError
 from agentcore_chrome.failures import is_driver_error, is_driver_timeout
+from agentcore_chrome.tab.plain_values import TO_JSON
 from agentcore_chrome.tab.tab import Tab
 
 VALUE_CHARS = 262_144
 """Limit of a value as JSON; more is cut in the page."""
 
-_CUT = """(v => {
-  const seen = new WeakSet();
-  const plain = (key, x) => {
-    if (typeof x === 'bigint') return String(x) + 'n';
-    if (typeof x === 'function') return String(x).slice(0, 200);
-    if (typeof x === 'symbol') return String(x);
-    if (typeof x === 'number' && !Number.isFinite(x)) return String(x);
-    if (typeof x !== 'object' || x === null) return x;
-    if (seen.has(x)) return '[seen before]';
-    seen.add(x);
-    if (x instanceof Node) return (x.outerHTML || x.textContent || x.nodeName).slice(0, 1000);
-    if (x === window) return '[window]';
-    if (x instanceof Map) return Object.fromEntries(x);
-    if (x instanceof Set || x instanceof NodeList || x instanceof HTMLCollection) return Array.from(x);
-    if (x instanceof Error) return String(x.stack || x);
-    return x;
-  };
-  if (v === undefined) return {};
-  const text = JSON.stringify(v, plain);
-  return text.length > LIMIT ? {cut: text.slice(0, LIMIT), length: text.length} : {text};
-})""".replace("LIMIT", str(VALUE_CHARS))
+_CUT = f"""(v => {{
+  const text = {TO_JSON}(v);
+  if (text === undefined) return {{}};
+  let head = text;
+  if (text.length > {VALUE_CHARS}) {{ head = ''; for (let at = 0; at < {VALUE_CHARS}; at++) head += text[at]; }}
+  return head === text ? {{text}} : {{cut: head, length: text.length}};
+}})"""
 _RETURN = re.compile(r"\breturn\b")
 _STACK_CHARS = 2000
 _MESSAGE_CHARS = 2000

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from agentcore_chrome.tab.plain_values import evaluate_json
+
 if TYPE_CHECKING:
     from playwright.async_api import ElementHandle, Frame, Locator, Page
 
@@ -102,7 +104,7 @@ async def read_field(element: "Locator | ElementHandle", *, settles: bool = Fals
     Args:
         settles: Whether it was just written to, so that an editor may have to render it first.
     """
-    found: dict[str, Any] = await element.evaluate(_STATE, settles)
+    found: dict[str, Any] = await evaluate_json(element, _STATE, settles)
     of_editor = " of a code editor" if found["kind"] == "code" else ""
     described = f'{found["role"]} "{found["name"]}"{of_editor}' if found["name"] else f"{found['role']}{of_editor}"
     return FieldState(
@@ -140,7 +142,7 @@ class Probe:
 
 async def probe_value(locator: "Locator", input_type: str, value: str, timeout_ms: int) -> Probe:
     """Try a value on a copy of a field, which stays unchanged."""
-    taken, made, least, most, step = await locator.evaluate(_PROBE, value, timeout=timeout_ms)
+    taken, made, least, most, step = await evaluate_json(locator, _PROBE, value, timeout=timeout_ms)
     accepts = FORMATS[input_type]
     if input_type == "range":
         accepts = f"a number from {least or 0} to {most or 100} in steps of {step or 1}"

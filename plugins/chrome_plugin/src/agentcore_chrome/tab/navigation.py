@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from agentcore.api import ToolError, UrlPolicy
@@ -10,6 +11,7 @@ from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.failures import extract_headline, is_driver_error, is_driver_timeout, net_error
 from agentcore_chrome.logins import LoginChallenge
 from agentcore_chrome.tab.dialogs import only_looks
+from agentcore_chrome.tab.snapshot import IS_PDF, PDF
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tab.title_at_load import TitleAtLoad
 
@@ -18,7 +20,30 @@ if TYPE_CHECKING:
 
 WaitUntil = Literal["load", "domcontentloaded", "networkidle", "commit"]
 
-_LOOK = "() => [document.title, document.readyState]"
+_LOOK = "[document.title, document.readyState]"
+_PENDING = """(() => {
+  const done = {__proto__: null}, found = [];
+  for (const entry of performance.getEntriesByType('resource')) done[entry.name] = true;
+  const parts = 'img[src], script[src], link[rel~=stylesheet][href], iframe[src], frame[src], video[src], audio[src]';
+  for (const element of document.querySelectorAll(parts)) {
+    const url = element.src || element.href;
+    if (/^https?:/.test(url) && !done[url]) done[url] = found[found.length] = url;
+  }
+  // nothing is drawn before a stylesheet in the head has arrived: it is loaded on, and holds up nothing
+  for (const link of document.querySelectorAll('link[rel~=stylesheet][href]')) {
+    if (link.sheet || !found.includes(link.href) || link.media === 'print') continue;
+    const media = link.media;
+    link.addEventListener('load', () => { link.media = media; }, {once: true});
+    link.media = 'print';
+  }
+  return found.slice(0, 20);
+})()"""
+"""Addresses of the parts of a document that have not arrived."""
+
+_LOAD_MS = 5000
+"""How long a navigation waits for a page that is there and has not been loaded completely."""
+_PENDING_SHOWN = 3
+_URL_CHARS = 200
 _ERROR_PAGE = "chrome-error://**"
 _ERROR_PAGE_MS = 1500
 _COME_BACK_MS = 30_000
@@ -42,6 +67,8 @@ class NavigationResult:
     title: str
     load_state: str
     is_download: bool = False
+    pending: tuple[str, ...] = ()
+    is_pdf: bool = False
     login_wanted: LoginChallenge | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -53,11 +80,22 @@ class NavigationResult:
             return f"{self.url} is a download; the page stayed where it was"
         status = f" (HTTP {self.status})" if self.status is not None else ""
         title = f" – {self.title}" if self.title else ""
-        return f"{self.url}{status}{title}"
+        kind = f"\n{IS_PDF}" if self.is_pdf else ""
+        return f"{self.url}{status}{title}{kind}{self._describe_pending()}"
+
+    def _describe_pending(self) -> str:
+        if not self.pending:
+            return "" if self.load_state in ("load", "networkidle") else "\nIt is still loading, and can be used."
+        shown = ", ".join(self.pending[:_PENDING_SHOWN])
+        more = len(self.pending) - _PENDING_SHOWN
+        return f"\nIt is still loading {shown}{f' and {more} more' if more > 0 else ''}, and can be used."
 
 
 async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, timeout_ms: int) -> NavigationResult:
     """Navigate a tab to an address.
+
+    A page that has arrived and goes on loading, perhaps for ever, is not waited for longer than five seconds: the
+    result says what is missing, and the page goes on. Waiting for `networkidle` has the whole limit.
 
     Raises:
         ToolError: `url_blocked`, `navigation_failed`, `navigation_timeout`, `browser_crashed`.
@@ -70,7 +108,7 @@ async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, ti
     async def go() -> "Response | None":
         for tried in range(_INTERRUPTIONS):
             try:
-                return await tab.page.goto(checked, wait_until=wait_until, timeout=timeout_ms)
+                return await arrive()
             except Exception as exc:
                 # It was interrupted by the navigation of an earlier call that had timed out.
                 if _INTERRUPTED not in str(exc):
@@ -78,9 +116,26 @@ async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, ti
                 # The browser continues this attempt, which would in turn interrupt the next one.
                 await _stop_loading(tab)
                 await asyncio.sleep(_INTERRUPTION_S * tried)
-        return await tab.page.goto(checked, wait_until=wait_until, timeout=timeout_ms)
+        return await arrive()
+
+    async def arrive() -> "Response | None":
+        if wait_until in ("commit", "networkidle"):
+            return await tab.page.goto(checked, wait_until=wait_until, timeout=timeout_ms)
+        response = await tab.page.goto(checked, wait_until="commit", timeout=timeout_ms)
+        await _wait_for_load(tab, wait_until, timeout_ms)
+        return response
 
     return await _navigate(tab, checked, timeout_ms, go)
+
+
+async def _wait_for_load(tab: Tab, state: WaitUntil, timeout_ms: int) -> None:
+    """Wait until a page has loaded, for a short time: some never do."""
+    try:
+        whole: Literal["load", "domcontentloaded"] = "domcontentloaded" if state == "domcontentloaded" else "load"
+        await tab.page.wait_for_load_state(whole, timeout=min(_LOAD_MS, timeout_ms))
+    except Exception as exc:
+        if not is_driver_timeout(exc):
+            raise
 
 
 async def open_blank_page(tab: Tab) -> None:
@@ -128,27 +183,39 @@ async def go_back(tab: Tab, timeout_ms: int) -> NavigationResult:
     Raises:
         ToolError: `navigation_failed`: there is nothing to go back to; and those of `go_to`.
     """
-    return await _step_history(tab, -1, timeout_ms, lambda: tab.page.go_back(wait_until="load", timeout=timeout_ms))
+    return await _step_history(tab, -1, timeout_ms, tab.page.go_back)
 
 
 async def go_forward(tab: Tab, timeout_ms: int) -> NavigationResult:
     """Go one step forward; see `go_back`."""
-    return await _step_history(tab, 1, timeout_ms, lambda: tab.page.go_forward(wait_until="load", timeout=timeout_ms))
+    return await _step_history(tab, 1, timeout_ms, tab.page.go_forward)
 
 
 async def reload_page(tab: Tab, timeout_ms: int) -> NavigationResult:
     """Load the page again; see `go_to`."""
-    return await _navigate(
-        tab, tab.page.url, timeout_ms, lambda: tab.page.reload(wait_until="load", timeout=timeout_ms)
-    )
+    return await _navigate(tab, tab.page.url, timeout_ms, partial(_move, tab, tab.page.reload, timeout_ms))
 
 
 async def read_state(tab: Tab) -> tuple[str, str]:
     """Return title and load state as far as the page can report them, which it cannot behind a dialog."""
     if tab.dialogs.open is not None:
         return tab.title, "loading"
-    title, state = await tab.run_or_default(lambda: tab.page.evaluate(_LOOK), (tab.title, "loading"))
+    title, state = await tab.run_or_default(lambda: _look(tab), (tab.title, "loading"))
     return title, _STATES.get(state, state)
+
+
+async def _list_pending(tab: Tab) -> tuple[str, ...]:
+    session = await tab.get_session()
+    reply = await session.send("Runtime.evaluate", {"expression": _PENDING, "returnByValue": True})
+    return tuple(str(url)[:_URL_CHARS] for url in reply["result"].get("value") or ())
+
+
+async def _look(tab: Tab) -> tuple[str, str]:
+    """Return title and ready state; over the protocol, because pages replace what the driver needs for values."""
+    session = await tab.get_session()
+    reply = await session.send("Runtime.evaluate", {"expression": _LOOK, "returnByValue": True})
+    title, state = reply["result"].get("value") or ("", "loading")
+    return str(title), str(state)
 
 
 def with_scheme(url: str) -> str:
@@ -166,8 +233,14 @@ def with_scheme(url: str) -> str:
     return f"https://{url}" if "." in name else url
 
 
+async def _move(tab: Tab, move: Callable[..., Awaitable["Response | None"]], timeout_ms: int) -> "Response | None":
+    response = await move(wait_until="commit", timeout=timeout_ms)
+    await _wait_for_load(tab, "load", timeout_ms)
+    return response
+
+
 async def _step_history(
-    tab: Tab, step: int, timeout_ms: int, move: Callable[[], Awaitable["Response | None"]]
+    tab: Tab, step: int, timeout_ms: int, move: Callable[..., Awaitable["Response | None"]]
 ) -> NavigationResult:
     async def there() -> bool:
         reply = await (await tab.get_session()).send("Page.getNavigationHistory")
@@ -176,7 +249,7 @@ async def _step_history(
     if not await tab.run_or_default(there, default=True):
         way = "back" if step < 0 else "forward"
         raise ToolError("navigation_failed", f"there is no page to go {way} to", url=tab.page.url, tabId=tab.tab_id)
-    return await _navigate(tab, tab.page.url, timeout_ms, move)
+    return await _navigate(tab, tab.page.url, timeout_ms, partial(_move, tab, move, timeout_ms))
 
 
 async def _navigate(
@@ -185,10 +258,15 @@ async def _navigate(
     async def run() -> NavigationResult:
         async with TitleAtLoad(tab) as asked:
             response = await move()
-            title, state = await asked.wait_for_answer() or await tab.page.evaluate(_LOOK)
+            title, state = await asked.wait_for_answer() or await _look(tab)
         tab.process.update_tab_info(tab, title, tab.page.url)
         status, wanted = response.status if response else None, await tab.logins.find_challenge(response)
-        return NavigationResult(tab.page.url, status, title, _STATES.get(state, state), login_wanted=wanted)
+        state = _STATES.get(state, state)
+        pending: tuple[str, ...] = ()
+        if state != "load":
+            pending = await tab.run_or_default(lambda: _list_pending(tab), pending)
+        is_pdf = response is not None and response.headers.get("content-type", "").startswith(PDF)
+        return NavigationResult(tab.page.url, status, title, state, pending=pending, is_pdf=is_pdf, login_wanted=wanted)
 
     try:
         return await tab.run_action(run, timeout_ms)

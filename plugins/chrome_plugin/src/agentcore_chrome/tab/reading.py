@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentcore_chrome.tab.elements import Target, read_element
 from agentcore_chrome.tab.in_page import with_its
+from agentcore_chrome.tab.plain_values import evaluate_json
 from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
@@ -95,6 +96,6 @@ async def read_tree(tab: Tab, selector: str, max_depth: int, timeout_ms: int) ->
 
 async def _evaluate_on_element(tab: Tab, selector: str, script: str, argument: Any, timeout_ms: int) -> Any:
     async def run(locator: "Locator") -> Any:
-        return await locator.evaluate(script, argument, timeout=timeout_ms)
+        return await evaluate_json(locator, script, argument, timeout=timeout_ms)
 
     return await read_element(tab, Target(selector), timeout_ms, run)

@@ -17,6 +17,9 @@ Format = Literal["png", "jpeg"]
 IMAGE_BYTES = 8 * 1024 * 1024
 """Limit of an image in a result."""
 
+_FONTS_MS = 4000
+"""How long a screenshot waits for the page's fonts."""
+
 PREVIEW_PIXELS = 800
 """The longest side of the preview that a model gets along with the stored screenshot."""
 
@@ -116,17 +119,50 @@ async def _draw_small(tab: Tab, options: ScreenshotOptions) -> bytes:
 
 
 async def _capture_page(tab: Tab, options: ScreenshotOptions, quality: int | None) -> bytes:
+    first_ms = min(_FONTS_MS, options.timeout_ms // 2)
     try:
         return await tab.run_action(
             lambda: tab.page.screenshot(
-                full_page=options.full_page, type=options.format, quality=quality, timeout=options.timeout_ms
+                full_page=options.full_page, type=options.format, quality=quality, timeout=first_ms
             ),
-            options.timeout_ms,
+            first_ms,
         )
     except Exception as exc:
         if not is_driver_error(exc) and not is_driver_timeout(exc):
             raise
+        if not is_driver_timeout(exc):
+            raise _not_taken(tab, extract_headline(exc)) from exc
+    # the driver waits for fonts, whose servers may never answer
+    return await _capture_directly(tab, options, quality)
+
+
+async def _capture_directly(tab: Tab, options: ScreenshotOptions, quality: int | None) -> bytes:
+    """Capture the page as it is now, without waiting for anything."""
+
+    async def capture() -> bytes:
+        session = await tab.get_session()
+        clip: dict[str, Any] = {}
+        if options.full_page:
+            content = (await session.send("Page.getLayoutMetrics"))["cssContentSize"]
+            clip = {"clip": {"x": 0, "y": 0, "width": content["width"], "height": content["height"], "scale": 1}}
+        of_jpeg = {} if quality is None else {"quality": quality}
+        drawn = await session.send(
+            "Page.captureScreenshot",
+            {"format": options.format, "captureBeyondViewport": options.full_page, **clip, **of_jpeg},
+        )
+        return b64decode(drawn["data"])
+
+    left_ms = options.timeout_ms - min(_FONTS_MS, options.timeout_ms // 2)
+    try:
+        return await tab.run_action(capture, left_ms)
+    except Exception as exc:
+        if not is_driver_error(exc) and not is_driver_timeout(exc):
+            raise
         reason = f"not within {options.timeout_ms} ms" if is_driver_timeout(exc) else extract_headline(exc)
-        raise ToolError(
-            "screenshot_failed", f"no picture of the page could be taken: {reason}", retryable=True, tabId=tab.tab_id
-        ) from exc
+        raise _not_taken(tab, reason) from exc
+
+
+def _not_taken(tab: Tab, reason: str) -> ToolError:
+    return ToolError(
+        "screenshot_failed", f"no picture of the page could be taken: {reason}", retryable=True, tabId=tab.tab_id
+    )

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 SNAPSHOT_BYTES = 18_000
 """Limit of a snapshot; lines beyond it are counted, and can be requested with an offset."""
 
+PDF = "application/pdf"
+IS_PDF = "It is a PDF: web_fetch with this address gives its text, and browser_screenshot shows what is in view."
 NOTHING_SHOWN = "The page shows nothing; if it is still being made, wait for a text of it with browser_wait_for."
 
 _ROWS = frozenset(("row",))
@@ -76,6 +78,17 @@ async def take_snapshot(
     text, left_out = shorten_lines(lines, in_view=None if pattern else tree.in_view, offset=offset)
     tab.refs.mark_reported(text)
     return Snapshot(tree, text, left_out)
+
+
+async def describe_empty_page(tab: Tab) -> str:
+    """Say why a snapshot shows nothing, and what to do."""
+
+    async def read_type() -> str:
+        session = await tab.get_session()
+        reply = await session.send("Runtime.evaluate", {"expression": "document.contentType", "returnByValue": True})
+        return str(reply["result"].get("value"))
+
+    return IS_PDF if await tab.run_or_default(read_type, "") == PDF else NOTHING_SHOWN
 
 
 def filter_lines(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[Line]:

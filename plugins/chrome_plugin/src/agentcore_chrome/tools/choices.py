@@ -10,6 +10,7 @@ from agentcore_chrome.failures import element_not_actionable, is_driver_error, i
 from agentcore_chrome.tab.clicking import click_label, may_be_forced
 from agentcore_chrome.tab.elements import Hit, wait_until_reachable
 from agentcore_chrome.tab.fields import FieldState, read_field
+from agentcore_chrome.tab.plain_values import evaluate_json
 from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ async def _wait_for_options(locator: "Locator", wanted: list[str], timeout_ms: i
     loop = asyncio.get_running_loop()
     until = loop.time() + min(timeout_ms, _OPTIONS_MS) / 1000
     while True:
-        options = [(label, value) for label, value in await locator.evaluate(_OPTIONS, timeout=timeout_ms)]
+        options = [(label, value) for label, value in await evaluate_json(locator, _OPTIONS, timeout=timeout_ms)]
         if loop.time() >= until or all(_find_option(options, one) is not None for one in wanted):
             return options
         await asyncio.sleep(_AGAIN_S)

@@ -10,7 +10,7 @@ from agentcore_chrome.tab import wait_conditions
 from agentcore_chrome.tab.elements import Target, act_without_element
 from agentcore_chrome.tab.reading import read_tree
 from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions, take_preview, take_screenshot
-from agentcore_chrome.tab.snapshot import NOTHING_SHOWN, take_snapshot
+from agentcore_chrome.tab.snapshot import describe_empty_page, take_snapshot
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
 from agentcore_chrome.tools.arguments import (
@@ -54,16 +54,16 @@ async def browser_snapshot(
         if selector is None and depth is None:
             pages.store_page_tree(tab, tree)
         fields = {"url": tree.url, "title": tree.title, "leftOut": made.left_out}
-        shown = made.text or _describe_no_match(find, len(tree.lines))
+        shown = made.text or await _describe_no_match(tab, find, len(tree.lines))
         return ToolOutput(f"{tree.url} – {tree.title}\n{shown}", fields, is_cut=bool(made.left_out))
 
     return await pages.on_page(ctx, read_snapshot)
 
 
-def _describe_no_match(find: str | None, lines: int) -> str:
+async def _describe_no_match(tab: Tab, find: str | None, lines: int) -> str:
     if find is not None and lines:
         return f"None of the {lines} lines of this snapshot has that."
-    return NOTHING_SHOWN
+    return await describe_empty_page(tab)
 
 
 @reads_page

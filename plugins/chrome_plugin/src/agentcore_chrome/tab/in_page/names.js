@@ -41,7 +41,7 @@ const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'LIN
 const NOT_DRAWN = new Set(['style', 'script', 'defs', 'symbol', 'metadata', 'desc']);
 /** Return true if an element is not rendered. The title of an SVG is not rendered either, but names it. */
 function isSkipped(element) {
-  if (!(element instanceof SVGElement)) return SKIPPED.has(its(element).tagName);
+  if (!(element instanceof SVGElement)) return SKIPPED.has(tagOf(element));
   return NOT_DRAWN.has(element.localName) || (element.localName === 'title' && element.parentNode?.localName === 'svg');
 }
 

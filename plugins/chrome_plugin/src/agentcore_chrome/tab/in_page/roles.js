@@ -59,7 +59,8 @@ const LOOKED_AT = {
   TH: element => (/^row/.test(element.scope) ? 'rowheader' : 'columnheader'),
 };
 
-const tagOf = element => (element instanceof HTMLElement ? its(element).tagName : element.tagName.toUpperCase());
+/** The name of an element's tag in capitals, which it has by itself in documents of HTML only, not of XHTML. */
+const tagOf = element => its(element).tagName.toUpperCase();
 
 /** Return the role of an element; empty if it has none. */
 function roleOf(element) {
@@ -84,16 +85,16 @@ function statesOf(element, role) {
     : (role === 'checkbox' || role === 'radio') && 'checked' in element ? read.checked : aria('checked') === 'true';
   if (checked) add(checked === 'mixed' ? 'checked=mixed' : 'checked');
   if (read.matches(':disabled') || aria('disabled') === 'true') add('disabled');
-  const expanded = read.tagName === 'SUMMARY' ? String(read.parentElement?.open) : aria('expanded');
+  const expanded = tagOf(element) === 'SUMMARY' ? String(read.parentElement?.open) : aria('expanded');
   if (expanded === 'true' || expanded === 'false') add(expanded === 'true' ? 'expanded' : 'collapsed');
   if (read.localName === 'dialog' && read.matches(':modal')) add('modal');
   if (isTrue(aria('invalid') ?? 'false')) add('invalid');
-  const level = role === 'heading' ? aria('level') ?? read.tagName.match(/^H([1-6])$/)?.[1] : null;
+  const level = role === 'heading' ? aria('level') ?? tagOf(element).match(/^H([1-6])$/)?.[1] : null;
   if (level) add(`level=${level}`);
   if (aria('pressed') === 'true') add('pressed');
   if (read.readOnly || aria('readonly') === 'true') add('readonly');
   if (aria('sort') && aria('sort') !== 'none') add(`sorted=${aria('sort')}`);
-  if (aria('selected') === 'true' || (read.tagName === 'OPTION' && read.selected)) add('selected');
+  if (aria('selected') === 'true' || (tagOf(element) === 'OPTION' && read.selected)) add('selected');
   if (aria('current') && aria('current') !== 'false') add('current');
   if (its(read.getRootNode()).activeElement === element && element !== its(document).body) add('active');
   return states;

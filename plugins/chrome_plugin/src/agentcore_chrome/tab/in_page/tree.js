@@ -23,6 +23,9 @@ const cut = (text, limit) => (text.length > limit ? `${text.slice(0, limit)}… 
 const onOneLine = text => cut(text, LINE_CHARS).replace(/\r?\n|[\r\u2028\u2029\u0085\v\f]/g, '\\n');
 const quoted = text => JSON.stringify(cut(text, NAME_CHARS));
 
+/** Return the lines of a text that keeps them, with what separates texts between them. */
+const linesOf = node => node.data.split('\n').flatMap((line, number) => [...(number ? [null] : []), { node, text: line }]);
+
 class Tree {
   /**
    * @param keyOf returns the number of a node, and remembers it
@@ -72,7 +75,7 @@ class Tree {
     for (const child of childrenOf(element)) {
       if (isClosed && child.localName !== 'summary') continue;
       if (child instanceof Text) {
-        if (!around.hides && child.data) items.push({ node: child, text: child.data });
+        if (!around.hides && child.data) items.push(...(around.keepsLines ? linesOf(child) : [{ node: child, text: child.data }]));
       } else if (child instanceof Element && !isSkipped(child)) {
         for (const item of this.element(child, inner)) items.push(item);
       }
@@ -96,6 +99,7 @@ class Tree {
       inside: around.inside || (why !== '' && NAMED_BY_CONTENT.has(role) && !HOLDS_PARTS.has(role)),
       hides: !isShown,
       depth: around.depth,
+      keepsLines: around.keepsLines || element.localName === 'pre',
     };
     const isBlock = style.display !== 'inline' && style.display !== 'contents';
     const items = this.itemsOf(element, role, inner, control);

@@ -1,0 +1,169 @@
+"""Pages that never finish, that replace JavaScript's own objects, and that are no HTML."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+
+PDF = (
+    b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj "
+    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]>>endobj\ntrailer<</Root 1 0 R>>"
+)
+SHOP = "<title>Shop</title><h1>Shop</h1><button onclick=\"document.title = 'bought'\">Buy</button>"
+FIELDS = "<h1>Page</h1><input id=a><button onclick=\"document.title = 'clicked'\">Go</button>"
+PAGES = {
+    "/image": f"{SHOP}<img src=/never>",
+    "/script": f"{SHOP}<script src=/never></script><p>after",
+    "/stylesheet": f"<link rel=stylesheet href=/never>{SHOP}",
+    "/frame": f"{SHOP}<iframe src=/never></iframe>",
+    "/stream": f"{SHOP}<script>new EventSource('/never'); fetch('/never')</script>",
+    "/font": f"{SHOP}<style>@font-face {{ font-family: Late; src: url(/never) }} h1 {{ font-family: Late }}</style>",
+    "/lines": "<pre>first line\n  second line</pre>",
+    "/clean": FIELDS,
+}
+XHTML = (
+    '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title>X</title></head><body><h1>Head</h1>'
+    '<input name="a"/><select><option>One</option></select><a href="/clean">Link</a>'
+    "<table><tr><td>cell</td></tr></table></body></html>"
+)
+REPLACED = [
+    "window.Map = function () {}",
+    "window.Set = function () {}",
+    "window.WeakSet = function () {}",
+    "window.WeakMap = function () {}",
+    "window.Promise = function () {}",
+    "window.Array = function () {}",
+    "window.String = function () {}",
+    "window.Symbol = function () {}",
+    "window.Error = function () {}",
+    "window.Date = function () {}",
+    "window.JSON = {stringify: () => 'no', parse: () => 'no'}",
+    "window.Reflect = undefined",
+    "window.Proxy = undefined",
+    "window.Node = function () {}",
+    "Date.now = () => 0",
+    "performance.now = () => 0",
+    "window.setTimeout = () => 0",
+    "window.requestAnimationFrame = () => 0",
+    "window.MutationObserver = function () {}",
+    "Array.prototype.toJSON = function () { return 'bad' }",
+    "Object.prototype.toJSON = function () { return 'bad' }",
+    "String.prototype.toJSON = function () { return 'bad' }",
+    "Object.keys = Object.entries = Object.assign = () => 'bad'",
+    "document.querySelector = document.querySelectorAll = () => null",
+    "Element.prototype.getBoundingClientRect = () => ({})",
+    "window.getComputedStyle = () => null",
+]
+
+
+async def wait_forever(request: web.Request) -> web.Response:
+    await asyncio.Event().wait()
+    return web.Response()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def odd() -> AsyncIterator[str]:
+    """The address of a server of odd pages."""
+
+    def answering(body: str | bytes, mime: str = "text/html"):
+        async def answer(request: web.Request) -> web.Response:
+            return web.Response(body=body if isinstance(body, bytes) else body.encode(), content_type=mime)
+
+        return answer
+
+    async def replacing(request: web.Request) -> web.Response:
+        script = REPLACED[int(request.match_info["number"])]
+        return web.Response(text=f"<script>{script}</script>{FIELDS}", content_type="text/html")
+
+    app = web.Application()
+    for path, body in PAGES.items():
+        app.router.add_get(path, answering(body))
+    app.router.add_get("/replacing/{number}", replacing)
+    app.router.add_get("/page.xhtml", answering(XHTML, "application/xhtml+xml"))
+    app.router.add_get("/paper.pdf", answering(PDF, "application/pdf"))
+    app.router.add_get("/never", wait_forever)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    listening = web.TCPSite(runner, "127.0.0.1", 0)
+    await listening.start()
+    yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    await runner.cleanup()
+
+
+@pytest.mark.parametrize("path", ["/image", "/script", "/stylesheet", "/frame"])
+async def test_page_that_never_finishes_is_usable_and_says_what_is_missing(act, text, odd, path):
+    arrived = await act("browser_navigate", url=f"{odd}{path}", timeoutMs=20_000)
+    assert "(HTTP 200)" in text(arrived)
+    assert f"It is still loading {odd}/never, and can be used." in text(arrived)
+    assert 'button "Buy"' in text(await act("browser_snapshot"))
+    await act("browser_click", selector="button")
+    assert "bought" in text(await act("browser_get_state"))
+    await act("browser_screenshot", timeoutMs=10_000)
+
+
+async def test_server_that_never_answers_is_a_timeout(host, odd):
+    error = (await host.outcome("browser_navigate", {"url": f"{odd}/never", "timeoutMs": 400})).error
+    assert error.type == "navigation_timeout"
+
+
+async def test_streams_and_requests_that_stay_open_are_not_waited_for(act, text, odd):
+    assert "still loading" not in text(await act("browser_navigate", url=f"{odd}/stream", timeoutMs=20_000))
+
+
+async def test_screenshot_does_not_wait_for_a_font_for_ever(act, odd):
+    await act("browser_navigate", url=f"{odd}/font", timeoutMs=20_000)
+    await act("browser_screenshot", timeoutMs=20_000)
+    await act("browser_screenshot", full_page=True, timeoutMs=20_000)
+
+
+async def test_what_a_page_replaces_changes_nothing_for_the_tools(act, text, odd):
+    for number, script in enumerate(REPLACED):
+        await act("browser_navigate", url=f"{odd}/replacing/{number}")
+        value = (await act("browser_evaluate", script='[1, "s", {a: [true, null]}]')).data["value"]
+        assert value == [1, "s", {"a": [True, None]}], script
+        await act("browser_type", selector="#a", text="typed")
+        assert "textbox [ref=" in text(await act("browser_snapshot")), script
+        assert "typed" in text(await act("browser_snapshot")), script
+        await act("browser_click", selector="button")
+        assert "clicked" in text(await act("browser_get_state")), script
+
+
+@pytest.mark.parametrize(
+    ("script", "value"),
+    [
+        ("new Map([['a', new Set([1, 2])]])", {"a": [1, 2]}),
+        ("({big: 12n, nan: NaN, none: undefined, f: () => 1, date: new Date(0)})", None),
+        (r"'quote \" backslash \\ tab \t line \n null \0 é 日'", 'quote " backslash \\ tab \t line \n null \0 é 日'),
+        ("(() => { const a = {}; a.self = a; return a })()", {"self": "[seen before]"}),
+        ("document.querySelector('h1')", "<h1>Page</h1>"),
+        ("document.querySelectorAll('h1')", ["<h1>Page</h1>"]),
+        ("[,1]", [None, 1]),
+        ("-0", 0),
+    ],
+)
+async def test_values_of_scripts_become_json(act, odd, script, value):
+    await act("browser_navigate", url=f"{odd}/clean")
+    found = (await act("browser_evaluate", script=script)).data["value"]
+    if value is None:
+        value = {"big": "12n", "nan": "NaN", "f": "() => 1", "date": "1970-01-01T00:00:00.000Z"}
+    assert json.dumps(found) == json.dumps(value)
+
+
+async def test_page_of_xhtml_has_roles_and_references(act, text, odd):
+    await act("browser_navigate", url=f"{odd}/page.xhtml")
+    shown = text(await act("browser_snapshot"))
+    for part in ('heading "Head" [level=1]', "textbox [ref=", "combobox [ref=", 'link "Link" [ref=', "row: cell"):
+        assert part in shown
+
+
+async def test_lines_of_preformatted_text_are_kept(act, text, odd):
+    await act("browser_navigate", url=f"{odd}/lines")
+    assert "- text: first line\n- text: second line" in text(await act("browser_snapshot"))
+
+
+async def test_pdf_says_what_it_is_and_which_call_reads_it(act, text, odd):
+    for shown in (await act("browser_navigate", url=f"{odd}/paper.pdf"), await act("browser_snapshot")):
+        assert "It is a PDF: web_fetch with this address gives its text" in text(shown)
