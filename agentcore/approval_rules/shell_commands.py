@@ -57,7 +57,7 @@ class RunPrograms:
     _chars: int = 0
 
     def read_line(self, text: str, depth: int = 0) -> None:
-        """Add what a command line runs."""
+        """Record each program that a command line runs."""
         reader = ShellReader(text, depth)
         reader.read()
         self.is_resolved = self.is_resolved and reader.is_complete
