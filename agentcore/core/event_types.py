@@ -101,6 +101,7 @@ EVENT_TYPES = (
     EventType("policy.decided", "changeId, outcome, by", "A policy change was applied, refused, or dropped."),
     EventType("pairing.requested", "pairingId, name, expiresAt", "A client requests pairing."),
     EventType("pairing.decided", "pairingId, outcome, by", "The pairing of a client was decided."),
+    EventType("clients.changed", "name, connected", "An MCP client connected, or a connection of it ended."),
     EventType("approvers.changed", "name, outcome", "A client was paired, or its key revoked."),
     EventType("settings.changed", "module, paths", "Settings were written; `module` is null for those of app.json."),
     EventType("stop.changed", "stopped, by", "The emergency stop was used or lifted."),

@@ -308,6 +308,7 @@ def create_app(
         live_control=LiveControl(core.modules, core.registry, core.policy_changes),
         live_connections=live_connections,
         serve_mcp=mcp.answer_request,
+        find_mcp_connections=lambda: mcp.connections,
         views=ToolViews(core.registry),
         apps=apps,
     )

@@ -19,6 +19,7 @@ from agentcore.server.http.live_connections import LiveConnections
 from agentcore.server.http.reader import BodyReader
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.live_control import LiveControl
+from agentcore.server.mcp_connections import McpConnections
 from agentcore.server.modules.enabling import ModuleSwitch
 from agentcore.server.modules.hosts import HostViews
 from agentcore.server.modules.tool_views import ToolViews
@@ -50,6 +51,7 @@ class ServerParts:
         live_control: Decides which pages may act through modules' own routes.
         live_connections: Tracks which principal is served on which connection.
         serve_mcp: Answers MCP clients.
+        find_mcp_connections: Returns which MCP clients are connected, and which were.
         views: The views of tools, by their addresses at their own origin.
         apps: The addresses of that origin; None: it is not served.
         streams: Functions that close the open streams and WebSockets of modules, one each.
@@ -76,6 +78,7 @@ class ServerParts:
     live_control: LiveControl
     live_connections: LiveConnections
     serve_mcp: Answering
+    find_mcp_connections: Callable[[], McpConnections]
     views: ToolViews
     apps: Addresses | None
     streams: set[Callable[[], None]] = field(default_factory=set)

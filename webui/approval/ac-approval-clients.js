@@ -4,7 +4,7 @@ import '../ui/ac-copy.js';
 import '../ui/ac-icon.js';
 import {Localized, formatTime, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
-import {badges, base, buttons} from '../ui/styles.js';
+import {badges, base, buttons, fields} from '../ui/styles.js';
 import {visibleText} from './guard/visible.js';
 
 /** @typedef {{name: string, kind: string, origin: string, scopes: string[], createdAt: number, lastUsedAt: number}} Client */
@@ -15,9 +15,10 @@ export class AcApprovalClients extends Localized(LitElement) {
     _clients: {state: true},
     _code: {state: true},
     _link: {state: true},
+    _failure: {state: true},
   };
 
-  static styles = [base, buttons, badges, css`
+  static styles = [base, buttons, badges, fields, css`
     section { display: grid; gap: var(--ac-space-3); }
     h2 { font-size: var(--ac-text-m); }
     li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: var(--ac-space-2); align-items: center; padding-block: var(--ac-space-1); border-bottom: 1px solid var(--ac-border); }
@@ -36,6 +37,7 @@ export class AcApprovalClients extends Localized(LitElement) {
     this._clients = [];
     this._code = '';
     this._link = '';
+    this._failure = '';
     new Listening(this, () => [
       client.on('approvers.changed', () => void this._load()),
       client.on('pairing.requested', () => { this._code = ''; }),
@@ -51,6 +53,7 @@ export class AcApprovalClients extends Localized(LitElement) {
         ${this._clients.length ? html`<ul>${this._clients.map((known) => this._client(known))}</ul>` : nothing}
         ${this._code ? html`<div class="code" role="status"><code>${this._code}</code><ac-copy .value=${this._code}></ac-copy><p class="small">${t('approval.codeText')}</p></div>` : nothing}
         ${this._link ? html`<div class="code" role="status"><code class="small">${this._link}</code><ac-copy .value=${this._link}></ac-copy><p class="small">${t('approval.linkText')}</p></div>` : nothing}
+        ${this._failure ? html`<p class="field-error" role="alert">${this._failure}</p>` : nothing}
         <div class="row">
           <button @click=${this._pair}><ac-icon name="link"></ac-icon>${t('approval.pair')}</button>
           <button class="quiet" @click=${this._invite}><ac-icon name="app-window"></ac-icon>${t('approval.invite')}</button>
@@ -86,19 +89,29 @@ export class AcApprovalClients extends Localized(LitElement) {
 
   /** @param {Event} event */
   async _pair(event) {
-    if (event.isTrusted) this._code = (await client.post('/api/approvers/code', {})).code;
+    if (event.isTrusted) await this._try(async () => { this._code = (await client.post('/api/approvers/code', {})).code; });
   }
 
   /** @param {Event} event */
   async _invite(event) {
-    if (event.isTrusted) this._link = `${location.origin}/#code=${(await client.post('/api/session/code', {})).code}`;
+    if (event.isTrusted) await this._try(async () => { this._link = `${location.origin}/#code=${(await client.post('/api/session/code', {})).code}`; });
   }
 
   /** @param {Event} event @param {string} name */
   async _revoke(event, name) {
     if (!event.isTrusted) return;
-    await client.del(`/api/approvers/${encodeURIComponent(name)}`);
+    await this._try(() => client.del(`/api/approvers/${encodeURIComponent(name)}`));
     await this._load();
+  }
+
+  /** Does what a button is for, and shows why it failed. @param {() => Promise<unknown>} work */
+  async _try(work) {
+    this._failure = '';
+    try {
+      await work();
+    } catch (error) {
+      this._failure = /** @type {Error} */ (error).message;
+    }
   }
 }
 

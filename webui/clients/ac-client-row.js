@@ -11,6 +11,7 @@ import '../ui/ac-icon.js';
  * @property {string} version
  * @property {string} revision
  * @property {number} lastUsedAt
+ * @property {boolean} connected
  */
 
 /**
@@ -23,6 +24,7 @@ import '../ui/ac-icon.js';
  * @property {number} calls
  * @property {number} running
  * @property {number} waiting
+ * @property {boolean} connected
  * @property {Connection[]} connections
  * @property {{tools: string[], mode: string | null, callsInFlight: number} | null} bounds
  */
@@ -58,20 +60,20 @@ export class AcClientRow extends Localized(LitElement) {
 
   render() {
     if (!this.known) return nothing;
-    const {name, kind, scopes, connections, createdAt, lastUsedAt} = this.known;
+    const {name, kind, scopes, connected, connections, createdAt, lastUsedAt} = this.known;
     const may = kind === 'mcp' ? [] : scopes;
     return html`
       <article>
         <div class="name">
           <h3>${name}</h3>
-          ${connections.length ? html`<span class="badge ok">${t('clients.connected')}</span>` : nothing}
+          ${kind === 'mcp' ? html`<span class="badge ${connected ? 'ok' : ''}">${t(connected ? 'clients.connected' : 'clients.notConnected')}</span>` : nothing}
           ${may.map((scope) => html`<span class="badge">${t(`approval.keyScope.${scope}`)}</span>`)}
         </div>
         <button class="small quiet danger" ?disabled=${this.isBusy} aria-label=${t('clients.revokeNamed', {name})} @click=${this._revoke}>
           <ac-icon name="ban"></ac-icon>${t('clients.revoke')}
         </button>
         <div class="about">
-          ${connections.length ? html`<ul class="open">${connections.slice(0, CONNECTIONS).map((one) => this._connection(one, connections.length === 1))}</ul>` : nothing}
+          ${connections.length ? html`<ul class="open">${connections.slice(0, CONNECTIONS).map((one) => this._connection(one))}</ul>` : nothing}
           ${connections.length > CONNECTIONS ? html`<p class="muted small">${t('clients.moreConnections', {n: connections.length - CONNECTIONS})}</p>` : nothing}
           <ul class="facts">
             <li>${t('clients.since', {time: formatTime(createdAt, {seconds: false})})}</li>
@@ -83,13 +85,13 @@ export class AcClientRow extends Localized(LitElement) {
       </article>`;
   }
 
-  /** @param {Connection} connection @param {boolean} isOne */
-  _connection({program, version, revision, lastUsedAt}, isOne) {
+  /** @param {Connection} connection */
+  _connection({program, version, revision, lastUsedAt, connected}) {
     return html`
       <li>
         <span>${program || t('clients.unnamedProgram')}${version ? html` <span class="muted">${version}</span>` : nothing}</span>
         <span class="muted">MCP ${revision}</span>
-        ${isOne ? nothing : html`<span class="muted">${t('clients.lastUsed', {time: formatTime(lastUsedAt, {seconds: false})})}</span>`}
+        <span class="muted">${connected ? t('clients.isThere') : t('clients.wasThere', {time: formatTime(lastUsedAt, {seconds: false})})}</span>
       </li>`;
   }
 

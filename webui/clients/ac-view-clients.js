@@ -48,6 +48,7 @@ export class AcViewClients extends Localized(LitElement) {
       void this._load();
       return [
         client.on('approvers.changed', () => void this._load()),
+        client.on('clients.changed', soon.ask),
         client.on('call.*', soon.ask),
         client.on('approval.*', soon.ask),
         client.on('connection', (connection) => { if (connection === 'open') void this._load(); }),

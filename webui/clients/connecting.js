@@ -22,5 +22,8 @@ export const CLIENTS = [
   {id: 'windsurf', title: 'Windsurf', block: (url, key) => json({mcpServers: {[NAME]: {serverUrl: url, headers: headers(key)}}})},
   {id: 'vscode', title: 'VS Code', block: (url, key) => json({servers: {[NAME]: {type: 'http', url, headers: headers(key)}}})},
   {id: 'gemini', title: 'Gemini CLI', block: (url, key) => json({mcpServers: {[NAME]: {httpUrl: url, headers: headers(key)}}})},
-  {id: 'codex', title: 'Codex', block: (url) => `[mcp_servers.${NAME}]\nurl = ${JSON.stringify(url)}\nbearer_token_env_var = "AGENTCORE_CLIENT_KEY"`},
+  {id: 'qwen', title: 'Qwen Code', block: (url, key) => json({mcpServers: {[NAME]: {httpUrl: url, headers: headers(key)}}})},
+  {id: 'cline', title: 'Cline', block: (url, key) => json({mcpServers: {[NAME]: {type: 'streamableHttp', url, headers: headers(key)}}})},
+  {id: 'opencode', title: 'opencode', block: (url, key) => json({mcp: {[NAME]: {type: 'remote', url, enabled: true, headers: headers(key)}}})},
+  {id: 'codex', title: 'Codex', block: (url) => `[mcp_servers.${NAME}]\nurl = ${JSON.stringify(url)}\nbearer_token_env_var = "AGENTCORE_MCP_KEY"`},
 ];

@@ -8,6 +8,7 @@ import click
 
 from agentcore.cli.options import config_option, json_option
 
+_CONNECTION_KEYS = ("connected", "connections")
 _SCOPES = click.Choice(["approve", "chat", "tab"])
 
 
@@ -25,12 +26,15 @@ def approvers() -> None:
 @config_option
 @json_option
 def list_approvers(config_path: Path, as_json: bool) -> None:
-    """List paired clients."""
+    """List paired clients and MCP clients: who is connected now, and who was when."""
     from agentcore.cli.backend.opening import required_server
     from agentcore.cli.backend.server_client import ServerClient
     from agentcore.cli.terminal.output import print_json, print_notice, print_table
 
-    found = ServerClient.from_state_dir(*required_server(config_path)).get("/api/approvers")["approvers"]
+    server = ServerClient.from_state_dir(*required_server(config_path))
+    found = server.get("/api/approvers")["approvers"]
+    clients = {each["name"]: each for each in server.get("/api/clients")["clients"]}
+    found = [each | {name: clients.get(each["name"], {}).get(name) for name in _CONNECTION_KEYS} for each in found]
     if as_json:
         print_json({"approvers": found})
     elif not found:
@@ -43,10 +47,11 @@ def list_approvers(config_path: Path, as_json: bool) -> None:
                 each["origin"] or each["kind"],
                 _format_time(each["createdAt"]),
                 _format_time(each["lastUsedAt"]),
+                _describe_connection(each),
             )
             for each in found
         ]
-        print_table(("name", "may", "from", "paired", "last used"), rows)
+        print_table(("name", "may", "from", "paired", "last used", "connected"), rows)
 
 
 @approvers.command()
@@ -105,3 +110,16 @@ def _format_time(moment_ms: int) -> str:
     from datetime import datetime
 
     return datetime.fromtimestamp(moment_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _describe_connection(client: dict[str, Any]) -> str:
+    """Describe whether an MCP client is connected, and with which program it is or was."""
+    if client["kind"] != "mcp":
+        return ""
+    connections = client["connections"] or []
+    if not connections:
+        return "no"
+    newest = connections[0]
+    program = f"{newest['program']} {newest['version']}".strip()
+    state = "now" if client["connected"] else f"until {_format_time(newest['lastUsedAt'])}"
+    return f"{state}, {program}" if program else state

@@ -101,16 +101,22 @@ class HostPairings:
 
     Args:
         now: Seconds since 1970.
+        clock: Seconds on a clock that does not go backwards.
     Attributes:
         let_in: Pairs a host; set by the code that serves hosts.
     """
 
     let_in: HostAuthoriser
 
-    def __init__(self, record: Record, now: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        record: Record,
+        now: Callable[[], float] = time.time,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._record = record
         self._now = now
-        self._codes = OneTimeCodes(now, short_code)
+        self._codes = OneTimeCodes(clock, short_code)
         self._waiting: dict[str, HostPairing] = {}
         self._connections: Counter[str] = Counter()
 

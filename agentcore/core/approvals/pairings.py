@@ -76,6 +76,7 @@ class Pairings:
 
     Args:
         now: Seconds since 1970.
+        clock: Seconds on a clock that does not go backwards.
     """
 
     def __init__(
@@ -83,15 +84,17 @@ class Pairings:
         events: EventBus,
         record: Record,
         keys: ClientKeys,
+        *,
         wait_s: float = APPROVAL_SECONDS,
         now: Callable[[], float] = time.time,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._events = events
         self._record = record
         self._keys = keys
         self._wait_s = wait_s
         self._now = now
-        self._codes = OneTimeCodes(now, short_code)
+        self._codes = OneTimeCodes(clock, short_code)
         self._waiting: dict[str, _Waiting] = {}
 
     @property

@@ -26,22 +26,15 @@ _MESSAGE_CHARS = 500
 def compile_schema(schema: dict[str, Any], *, unknown: str = "is not allowed here") -> Validate:
     """Create a function that validates values against a schema.
 
+    Patterns that do not match in linear time (with a look-around or a back-reference), or that are written in another
+    dialect of regular expressions, are not checked: whoever wrote the schema checks them.
+
     Args:
         unknown: Creates the message for a key that the schema does not allow.
     Raises:
-        ValueError: It is not a valid JSON Schema, refers to another document, has a pattern that does not match in
-            linear time (with a look-around or a back-reference), or validation could take unlimited time.
+        ValueError: It is not a valid JSON Schema, refers to another document, or validation could take unlimited time.
     """
-    import jsonschema_rs  # noqa: PLC0415 - 16 ms and 2 MiB that the server's first answer does without
-
-    options = jsonschema_rs.RegexOptions(size_limit=SCHEMA_PATTERN_BYTES)
-    try:
-        validator = jsonschema_rs.validator_for(schema, pattern_options=options, offline=True)
-    except (ValueError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as exc:
-        path = path_of(getattr(exc, "instance_path", ()))
-        message = str(getattr(exc, "message", exc)).partition("\n")[0][:_MESSAGE_CHARS]
-        raise ValueError(f"it is no JSON Schema that can be used: {path + ': ' if path else ''}{message}") from exc
-
+    validator = _create_validator(schema)
     try:
         work = SchemaWork(schema)
     except ValueError as exc:
@@ -73,6 +66,66 @@ def describe_unknown_key(name: str, known: Iterable[str], unknown: str) -> str:
     """Describe an unknown key, with a suggestion."""
     near = closest_name(name, known)
     return unknown if near is None else f"{unknown}; did you mean {near!r}?"
+
+
+def _create_validator(schema: dict[str, Any]) -> Any:
+    """Create the library's validator, without the patterns that it cannot match.
+
+    Raises:
+        ValueError: The schema is not valid for another reason.
+    """
+    import jsonschema_rs  # noqa: PLC0415 - 16 ms and 2 MiB that the server's first answer does without
+
+    errors = (ValueError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError)
+    options = jsonschema_rs.RegexOptions(size_limit=SCHEMA_PATTERN_BYTES)
+
+    def create(checked: dict[str, Any]) -> Any:
+        return jsonschema_rs.validator_for(checked, pattern_options=options, offline=True)
+
+    def can_match(pattern: str) -> bool:
+        try:
+            create({"pattern": pattern})
+        except errors:
+            return False
+        return True
+
+    try:
+        return create(schema)
+    except errors:
+        try:
+            return create(_without_patterns(schema, can_match, 0))
+        except errors as exc:
+            path = path_of(getattr(exc, "instance_path", ()))
+            message = str(getattr(exc, "message", exc)).partition("\n")[0][:_MESSAGE_CHARS]
+            raise ValueError(f"it is no JSON Schema that can be used: {path + ': ' if path else ''}{message}") from exc
+
+
+def _without_patterns(part: Any, can_match: Callable[[str], bool], depth: int, *, is_map: bool = False) -> Any:
+    """Return a schema without the patterns that cannot be matched.
+
+    Args:
+        is_map: The part maps names to schemas, so that its keys are no keywords.
+    """
+    if depth > SCHEMA_DEPTH:
+        return part
+    if isinstance(part, list):
+        return [_without_patterns(each, can_match, depth + 1) for each in part]
+    if not isinstance(part, dict):
+        return part
+    kept: dict[str, Any] = {}
+    for name, value in part.items():
+        if is_map or name not in _DATA | {"pattern", "patternProperties"}:
+            kept[name] = _without_patterns(value, can_match, depth + 1, is_map=not is_map and name in _MAPS)
+        elif name == "patternProperties" and isinstance(value, dict):
+            usable = {key: each for key, each in value.items() if can_match(key)}
+            kept[name] = _without_patterns(usable, can_match, depth + 1, is_map=True)
+        elif name != "pattern" or not isinstance(value, str) or can_match(value):
+            kept[name] = value
+    if not is_map and len(kept.get("patternProperties") or ()) < len(part.get("patternProperties") or ()):
+        # keys that such a pattern allows would be refused
+        kept.pop("additionalProperties", None)
+        kept.pop("unevaluatedProperties", None)
+    return kept
 
 
 def check_cost(schema: dict[str, Any]) -> int:

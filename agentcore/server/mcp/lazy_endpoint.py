@@ -12,6 +12,7 @@ from agentcore.installing import pip_command
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer, Sent
+from agentcore.server.mcp_connections import McpConnections
 
 _IMPORTS_SECONDS = 20.0
 
@@ -46,6 +47,12 @@ class McpEntrance:
             Refusal: `mcp_not_installed`.
         """
         return self._serving or await self._open_serving()
+
+    @property
+    def connections(self) -> McpConnections:
+        """Which clients are connected, and which were."""
+        sessions = None if self._serving is None else self._serving.sessions
+        return McpConnections() if sessions is None else McpConnections(sessions.connected, tuple(sessions.former))
 
     async def preload(self) -> None:
         """Import the implementation before the modules start, so that clients need not wait for these."""

@@ -46,6 +46,7 @@ class McpServing:
         sessions = McpSessions(
             door,
             core.store.mcp_sessions,
+            events=core.events,
             approvals=core.approvals,
             end_session=core.end_session,
         )

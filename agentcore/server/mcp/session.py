@@ -117,6 +117,11 @@ class McpSession:
         self._numbers = itertools.count(1)
 
     @property
+    def is_listening(self) -> bool:
+        """True while its client keeps a stream open for messages that belong to no request."""
+        return self.standalone.events is not None and self.standalone.events.is_read
+
+    @property
     def supports_priming(self) -> bool:
         """True if the client supports events without data, which carry an id to resume with."""
         return self.connection.protocol_version >= _PRIMED_SINCE

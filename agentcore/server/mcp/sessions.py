@@ -4,6 +4,7 @@ import asyncio
 import json
 import secrets
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from dataclasses import asdict, replace
 from typing import Any
@@ -15,6 +16,7 @@ from pydantic import ValidationError
 
 from agentcore.api import Background
 from agentcore.core.approvals import ApprovalQueue
+from agentcore.core.events import EventBus
 from agentcore.encoding import to_json
 from agentcore.mcp import Caller, ListKind, McpEndpoint, Narrowing
 from agentcore.server.exchange import Exchange
@@ -22,6 +24,7 @@ from agentcore.server.http.raw_stream import RawStream
 from agentcore.server.mcp.callers import caller_for
 from agentcore.server.mcp.resuming import KeptEvents
 from agentcore.server.mcp.session import McpSession
+from agentcore.server.mcp_connections import FormerConnection
 from agentcore.store.mcp_sessions import McpSessionRow, McpSessionStore
 
 log = structlog.get_logger(__name__)
@@ -39,6 +42,8 @@ _SEND_CHANGED: Mapping[ListKind, Callable[[Connection], Coroutine[Any, Any, None
 }
 _LOOK_SECONDS = 60.0
 _SAVE_SECONDS = 60.0
+_RECENT_SECONDS = 60.0
+_FORMER = 64
 _HEARTBEAT_SECONDS = 25.0
 
 
@@ -48,6 +53,7 @@ class McpSessions:
     Args:
         door: Answers clients.
         store: Stores sessions.
+        events: Receives which clients connect and disconnect.
         approvals: Calls that wait for the user.
         end_session: Ends everything that belongs to a session.
     """
@@ -57,10 +63,13 @@ class McpSessions:
         door: McpEndpoint,
         store: McpSessionStore,
         *,
+        events: EventBus,
         approvals: ApprovalQueue,
         end_session: Callable[[str], Awaitable[None]],
     ) -> None:
         self._approvals = approvals
+        self._events = events
+        self._former: deque[FormerConnection] = deque(maxlen=_FORMER)
         self._end_session = end_session
         self._door = door
         self._store = store
@@ -72,6 +81,28 @@ class McpSessions:
         self._timer = asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._check_unused)
         door.on_lists_changed = self._notify_lists_changed
         door.on_resource_changed = self._notify_resource_updated
+
+    @property
+    def former(self) -> list[FormerConnection]:
+        """Connections that have ended since the server started, the latest first."""
+        return list(reversed(self._former))
+
+    @property
+    def connected(self) -> set[str]:
+        """Ids of the sessions whose clients are connected now.
+
+        A client over HTTP counts if it listens, waits for an answer, or sent its last request within a minute.
+        """
+        recent = time.time() - _RECENT_SECONDS
+        return {
+            session.caller.session_id
+            for session in self._sessions.values()
+            if session.is_held or session.in_flight or session.is_listening or session.last_used_at > recent
+        }
+
+    def publish_change(self, session: McpSession, *, is_connected: bool) -> None:
+        """Publish that a client has connected or disconnected."""
+        self._events.publish("clients.changed", {"name": session.caller.principal.id, "connected": is_connected})
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -111,6 +142,7 @@ class McpSessions:
         narrowing = asdict(session.caller.narrowing)
         caller = session.caller
         now = time.time()
+        is_new = caller.session_id not in self._saved_at
         self._saved_at[caller.session_id] = now
         await self._store.save(
             McpSessionRow(
@@ -121,6 +153,8 @@ class McpSessions:
                 int(now * 1000),
             )
         )
+        if is_new:
+            self.publish_change(session, is_connected=True)
 
     async def find_session(self, exchange: Exchange, session_id: str) -> McpSession | None:
         """Return this client's session with an id, restored from an earlier process if needed; None if it has none."""
@@ -161,8 +195,28 @@ class McpSessions:
         await self._store.delete(session_id)
         if session is not None:
             session.end()
+            self._record_former(session)
         await self._door.calls.end_session(session_id)
         await self._end_session(session_id)
+
+    def _record_former(self, session: McpSession) -> None:
+        client = session.connection.client_params
+        if client is None:
+            return
+        own = client.client_info
+        program = own.title or own.name
+        caller = session.caller
+        self._former.append(
+            FormerConnection(
+                caller.session_id,
+                caller.principal.name,
+                program,
+                own.version,
+                str(session.connection.protocol_version),
+                int(time.time() * 1000),
+            )
+        )
+        self.publish_change(session, is_connected=False)
 
     async def close(self) -> None:
         """Stop, but keep the saved sessions for the next process."""

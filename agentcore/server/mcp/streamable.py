@@ -100,7 +100,11 @@ class Streamable:
             standalone.events = session.streams.open_standalone()
         if standalone.events.is_read and found is None:
             return rpc_error_answer(HTTPStatus.CONFLICT, INVALID_REQUEST, "this session has such a stream already")
-        return await self._serve_stream(exchange, session, standalone.events, None if found is None else found[1])
+        self._sessions.publish_change(session, is_connected=True)
+        try:
+            return await self._serve_stream(exchange, session, standalone.events, None if found is None else found[1])
+        finally:
+            self._sessions.publish_change(session, is_connected=False)
 
     async def _serve_stream(
         self, exchange: Exchange, session: McpSession, events: ResumableStream, after: int | None

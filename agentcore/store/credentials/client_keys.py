@@ -73,6 +73,7 @@ class ClientKeys:
         self._database = database
         self._now = now
         self._known = {client.key_hash: client for client in known}
+        self._half_revoked: dict[str, KnownClient] = {}
 
     @classmethod
     async def open(cls, database: Database, *, now: Callable[[], float] = time.time) -> Self:
@@ -118,7 +119,7 @@ class ClientKeys:
         Raises:
             ToolError: `approver_not_found`.
         """
-        found = next((known for known in self._known.values() if known.name == name), None)
+        found = next((known for known in self._all() if known.name == name), None)
         if found is None:
             message = f"no client {name!r} is paired or connected"
             raise ToolError("approver_not_found", message, name=name, approvers=sorted(self._client_names()))
@@ -126,6 +127,9 @@ class ClientKeys:
 
     async def revoke_client(self, name: str, end: Callable[[], None]) -> list[str]:
         """Revoke a client at once and for good: its key, its waiting calls and its grants for later calls.
+
+        If the disk cannot be written, the key stays invalid until the process ends; the client remains listed, so that
+        the user can revoke it again.
 
         Args:
             end: Called as soon as the key is invalid, to close what was opened with it.
@@ -135,14 +139,17 @@ class ClientKeys:
             ToolError: `approver_not_found`.
         """
         known = self.get_client(name)
-        del self._known[known.key_hash]
+        self._known.pop(known.key_hash, None)
+        self._half_revoked[name] = known
         # first, so that what it has open does not continue while waiting for the disk
         end()
-        return await self._database.write(partial(_delete, name, known.principal.name), is_durable=True)
+        sessions = await self._database.write(partial(_delete, name, known.principal.name), is_durable=True)
+        self._half_revoked.pop(name, None)
+        return sessions
 
     def list_clients(self) -> list[KnownClient]:
         """Return the paired clients, most recently used first."""
-        return sorted(self._known.values(), key=lambda known: -known.last_used_at_ms)
+        return sorted(self._all(), key=lambda known: -known.last_used_at_ms)
 
     def check_new_client(self, name: str, kind: ClientKind = "program") -> None:
         """Check that a client with this name could be paired.
@@ -157,12 +164,16 @@ class ClientKeys:
         if name in self._client_names():
             message = f"a client {name!r} is paired already; revoke it first, or use another name"
             raise ToolError("approver_exists", message, name=name)
-        if len(self._known) >= CLIENT_KEYS:
+        if len(self._all()) >= CLIENT_KEYS:
             message = f"{CLIENT_KEYS} clients are paired already; revoke one that is not used any more"
             raise ToolError("too_many_approvers", message, limit=CLIENT_KEYS)
 
     def _client_names(self) -> set[str]:
-        return {known.name for known in self._known.values()}
+        return {known.name for known in self._all()}
+
+    def _all(self) -> list[KnownClient]:
+        """Return all clients, including those whose key is invalid but still on disk."""
+        return [*self._known.values(), *self._half_revoked.values()]
 
     async def _touch(self, client: KnownClient) -> None:
         self._known[client.key_hash] = client

@@ -69,19 +69,31 @@ class PageSessions:
     """Logs browsers in by one-time codes and authenticates them. Its methods belong to the event loop's thread."""
 
     def __init__(
-        self, database: Database, audience: Audience, known: Iterable[KnownSession], now: Callable[[], float]
+        self,
+        database: Database,
+        audience: Audience,
+        known: Iterable[KnownSession],
+        now: Callable[[], float],
+        clock: Callable[[], float],
     ) -> None:
         self._database = database
         self._audience = audience
         self._now = now
-        self._codes = OneTimeCodes(now)
+        self._codes = OneTimeCodes(clock)
         self._known = {session.cookie_hash: session for session in known}
 
     @classmethod
-    async def open(cls, database: Database, audience: Audience, *, now: Callable[[], float] = time.time) -> Self:
+    async def open(
+        cls,
+        database: Database,
+        audience: Audience,
+        *,
+        now: Callable[[], float] = time.time,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> Self:
         """Load the sessions of one audience."""
         oldest_ms = int(now() * 1000) - _IDLE_MS
-        return cls(database, audience, await database.write(partial(_load, audience, oldest_ms)), now)
+        return cls(database, audience, await database.write(partial(_load, audience, oldest_ms)), now, clock)
 
     def create_code(self) -> str:
         """Create a code that logs in one browser, once, within ten minutes."""

@@ -18,6 +18,38 @@ def deep(levels: int) -> dict:
     return schema
 
 
+ZOD_EMAIL = r"^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$"
+ZOD_DURATION = r"^P(?:(\d+W)|(?!.*W)(?=\d|T\d)(\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d+)?S)?)?)$"
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+GOOD = {"type": "text", "text": "good text"}
+PARTS = {
+    "structured_error": {"isError": True, "content": [], "structuredContent": {"code": "E42", "text": "no such row"}},
+    "error_without_content": {"isError": True, "structuredContent": {"code": "E43"}},
+    "error_in_resource": {
+        "isError": True,
+        "content": [{"type": "resource", "resource": {"uri": "log://1", "text": "disk is full"}}],
+    },
+    "data_url": {
+        "content": [GOOD, {"type": "image", "data": "data:image/png;base64," + PIXEL, "mimeType": "image/png"}]
+    },
+    "url_safe": {"content": [GOOD, {"type": "image", "data": "_-8=", "mimeType": "image/png"}]},
+    "unpadded": {"content": [GOOD, {"type": "image", "data": PIXEL.rstrip("="), "mimeType": "image/png"}]},
+    "wrapped": {
+        "content": [GOOD, {"type": "image", "data": PIXEL[:40] + "\r\n " + PIXEL[40:], "mimeType": "image/png"}]
+    },
+    "no_base64": {"content": [GOOD, {"type": "image", "data": "!!!", "mimeType": "image/png"}]},
+    "unknown_part": {"content": [GOOD, {"type": "hologram", "data": {"x": 1}}]},
+    "part_without_type": {"content": [GOOD, {"text": "bare"}]},
+    "no_part": {"content": [GOOD, "just words", None, 7]},
+    "image_without_data": {"content": [GOOD, {"type": "image", "mimeType": "image/png"}]},
+    "image_without_type": {"content": [GOOD, {"type": "image", "data": PIXEL}]},
+    "number_as_text": {"content": [GOOD, {"type": "text", "text": 7}]},
+    "surrogate": {"content": [{"type": "text", "text": "good text \ud83d"}]},
+    "content_is_text": {"content": "good text"},
+    "structured_list": {"content": [GOOD], "structuredContent": ["a", "b"]},
+    "link_without_name": {"content": [GOOD, {"type": "resource_link", "uri": "notes://x"}]},
+}
+
 TOOLS = {
     "unreadable": [
         {"name": "good", "inputSchema": OBJECT},
@@ -71,6 +103,44 @@ TOOLS = {
             "outputSchema": {"type": "object", "properties": {"said": {"type": "string", "pattern": "^(a+)+$"}}},
         }
     ],
+    "schemas": [
+        {"name": "good", "inputSchema": OBJECT},
+        {"name": "empty", "inputSchema": {}},
+        {"name": "listed", "inputSchema": {"type": "object", "properties": []}},
+        {"name": "either", "inputSchema": {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}},
+        {"name": "untyped", "inputSchema": {"properties": {"a": {"type": "string"}}, "required": ["a"]}},
+        {"name": "nothing", "inputSchema": None},
+        {"name": "without"},
+        {"name": "true", "inputSchema": True},
+        {"name": "text", "inputSchema": {"type": "string"}},
+        {"name": "rows", "inputSchema": OBJECT, "outputSchema": {"type": "array", "items": {"type": "string"}}},
+        {"name": "odd_output", "inputSchema": OBJECT, "outputSchema": {"type": "nothing"}},
+        {"name": "described", "inputSchema": OBJECT, "description": 7},
+        {
+            "name": "patterns",
+            "inputSchema": {
+                "type": "object",
+                "properties": {
+                    "email": {"type": "string", "format": "email", "pattern": ZOD_EMAIL},
+                    "duration": {"type": "string", "pattern": ZOD_DURATION},
+                    "twice": {"type": "string", "pattern": r"^(.)\1$"},
+                    "broken": {"type": "string", "pattern": "(["},
+                },
+            },
+        },
+    ],
+    "scripts": [
+        {"name": "查询", "inputSchema": OBJECT},
+        {"name": "删除", "inputSchema": OBJECT},
+        {"name": "поиск", "inputSchema": OBJECT},
+        {"name": "files.read", "inputSchema": OBJECT},
+        {"name": "files_read", "inputSchema": OBJECT},
+        {"name": "naïve", "inputSchema": OBJECT},
+        {"name": "find 🔍", "inputSchema": OBJECT},
+        {"name": "查询", "inputSchema": OBJECT},
+        {"name": "", "inputSchema": OBJECT},
+    ],
+    "parts": [{"name": name, "inputSchema": OBJECT} for name in PARTS],
     "bottomless": [{"name": "deep", "inputSchema": {"type": "object", "properties": {"a": deep(500)}}}],
     "alike": [{"name": "a.b", "inputSchema": OBJECT}, {"name": "a/b", "inputSchema": OBJECT}],
     "many": [{"name": f"tool_{number}", "inputSchema": OBJECT} for number in range(25)],
@@ -171,10 +241,14 @@ def call(ident) -> None:  # noqa: C901, PLR0912 - a list of ways
         case "flood":
             send({"id": ident, "result": {"content": [{"type": "text", "text": ""}] * 550_000}})
         case "wrong":
-            send({"id": ident, "result": {"content": "no list"}})
+            send({"id": ident, "result": {"content": [], "isError": "perhaps"}})
         case "patterned":
             said = asked["params"]["arguments"]["said"]
             send({"id": ident, "result": {**text(said), "structuredContent": {"said": said}}})
+        case "parts":
+            send({"id": ident, "result": PARTS[asked["params"]["name"]]})
+        case "schemas" | "scripts":
+            send({"id": ident, "result": text(f"called {asked['params']['name']}")})
         case "refusing":
             send({"id": ident, "error": {"code": -32000, "message": "not today"}})
         case "mute":

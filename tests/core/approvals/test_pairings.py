@@ -27,7 +27,7 @@ def clock():
 @pytest.fixture
 async def pairings(make_host, clock):
     host = await make_host()
-    return Pairings(host.events, host.store.record, host.store.client_keys, now=clock)
+    return Pairings(host.events, host.store.record, host.store.client_keys, now=clock, clock=clock)
 
 
 async def failure(work):

@@ -39,6 +39,21 @@ async def test_connected_clients_are_told_with_what_they_call_and_may(start_mcp,
     await slow
 
 
+async def test_client_is_told_as_connected_while_it_is_there_and_as_former_afterwards(start_mcp, by_hand):
+    mcp = await start_mcp()
+    heard = []
+    mcp.host.events.subscribe("clients.changed", lambda event: heard.append(event.data))
+    hand = await by_hand(mcp)
+    there = (await clients_of(mcp))[0]["hand"]
+    assert (there["connected"], [each["connected"] for each in there["connections"]]) == (True, [True])
+    await hand.end()
+    gone = (await clients_of(mcp))[0]["hand"]
+    assert gone["connected"] is False
+    (former,) = gone["connections"]
+    assert (former["program"], former["connected"]) == ("hand", False)
+    assert heard == [{"name": "hand", "connected": True}, {"name": "hand", "connected": False}]
+
+
 async def test_call_that_waits_for_a_person_is_told_as_waiting(start_mcp, by_hand):
     mcp = await start_mcp()
     hand = await by_hand(mcp, query="?wait=30")

@@ -36,6 +36,20 @@ async def test_key_of_before_scopes_approves_and_what_it_allowed_ends_with_it(da
     assert sorted(left) == [("approver:approval_1",), ("terminal",)]
 
 
+async def test_client_whose_revocation_could_not_be_stored_is_out_and_can_be_revoked_again(database: Database) -> None:
+    keys = await ClientKeys.open(database)
+    key = await keys.create_key("panel", ["chat"])
+    await database.write(lambda c: c.execute("ALTER TABLE approval_grants RENAME TO elsewhere"))
+    with pytest.raises(sqlite3.Error):
+        await keys.revoke_client("panel", lambda: None)
+    assert await keys.find_by_key(key) is None
+    assert [known.name for known in keys.list_clients()] == ["panel"]
+    await database.write(lambda c: c.execute("ALTER TABLE elsewhere RENAME TO approval_grants"))
+    await keys.revoke_client("panel", lambda: None)
+    assert keys.list_clients() == []
+    assert (await ClientKeys.open(database)).list_clients() == []
+
+
 async def test_key_keeps_its_scopes_over_a_restart(database: Database) -> None:
     key = await (await ClientKeys.open(database)).create_key("panel", ["chat", "tab"], kind="extension", origin="x://y")
     again = await ClientKeys.open(database)

@@ -28,7 +28,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 async def sessions(database: Database, clock: Clock) -> PageSessions:
-    return await PageSessions.open(database, "page", now=clock)
+    return await PageSessions.open(database, "page", now=clock, clock=clock)
 
 
 async def log_in(sessions: PageSessions) -> PageSession:

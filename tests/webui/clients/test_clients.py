@@ -37,7 +37,7 @@ async def test_client_is_shown_with_what_it_calls_and_leads_to_its_calls(start_w
     await connected(ui, "other", calls=0)
     page = await ui.page("#/clients")
     robot = row(page, "robot")
-    await expect(robot).to_contain_text("Connected")
+    await expect(robot).to_contain_text("Connected now")
     await expect(robot).to_contain_text("hand 1")
     await expect(robot).to_contain_text("shop_*")
     await expect(robot).to_contain_text("at most 3 at one time")
@@ -45,6 +45,17 @@ async def test_client_is_shown_with_what_it_calls_and_leads_to_its_calls(start_w
     await robot.get_by_role("link", name="2 calls").click()
     await expect(page).to_have_url(f"{ui.address}/#/activity?client=robot")
     await expect(page.get_by_role("option").filter(has_text="shop_look")).to_have_count(2)
+
+
+async def test_client_that_leaves_is_shown_as_former_while_one_looks_on(start_webui):
+    ui = await start_webui(modules=[Shop])
+    client = await connected(ui, "robot")
+    page = await ui.page("#/clients")
+    await expect(row(page, "robot")).to_contain_text("connected now")
+    await client.end()
+    await expect(row(page, "robot")).to_contain_text("Not connected")
+    await expect(row(page, "robot")).to_contain_text("connected until")
+    await expect(row(page, "robot")).to_contain_text("hand 1")
 
 
 async def test_calls_are_counted_while_one_looks_on(start_webui):

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AliasChoices, ConfigDict, model_validator
+from pydantic import AliasChoices, BeforeValidator, ConfigDict, model_validator
 
 from agentcore.api import BaseModel, Effect, Field, SandboxMode, SecretStr
 
@@ -25,6 +25,18 @@ _OF_OTHER_CLIENTS = (
 """Keys that other clients write into blocks and that agentcore ignores; some of them would loosen approvals."""
 
 ServerEffect = Literal["read", "write", "egress", "execute", "dangerous"]
+
+
+_TRANSPORTS = {"streamablehttp": "streamable-http", "httpstream": "streamable-http", "streaming": "streamable-http"}
+"""Spellings of other clients, in lower case and without separators."""
+
+
+def _read_transport(value: object) -> object:
+    """Read the name of a transport in any spelling: `streamableHttp`, `Streamable HTTP`, `STDIO`."""
+    if not isinstance(value, str):
+        return value
+    plain = value.lower().replace("-", "").replace("_", "").replace(" ", "")
+    return _TRANSPORTS.get(plain, plain)
 
 
 class LoginSettings(BaseModel):
@@ -118,7 +130,11 @@ class ServerBlock(BaseModel):
     args: Annotated[tuple[str, ...], Field(description="Its arguments.")] = ()
     env: Annotated[
         dict[str, SecretStr],
-        Field(default_factory=dict, description="Variables that it gets beside the harmless ones of agentcore's own."),
+        Field(
+            default_factory=dict,
+            validation_alias=AliasChoices("env", "environment"),
+            description="Variables that it gets beside the harmless ones of agentcore's own.",
+        ),
     ]
     cwd: Annotated[str | None, Field(description="Its working folder; left out, the first workspace root.")] = None
     url: Annotated[
@@ -132,7 +148,11 @@ class ServerBlock(BaseModel):
     ]
     type: Annotated[
         Literal["stdio", "http", "streamable-http", "sse", "local", "remote"] | None,
-        Field(description="How it is spoken to; left out, `stdio` for a command and `http` for an address."),
+        BeforeValidator(_read_transport),
+        Field(
+            validation_alias=AliasChoices("type", "transport", "transportType"),
+            description="How it is spoken to; left out, `stdio` for a command and `http` for an address.",
+        ),
     ] = None
     agentcore: Annotated[AgentcoreOptions, Field(description="What agentcore is to make of it.")] = AgentcoreOptions(
         effects={}
@@ -141,9 +161,15 @@ class ServerBlock(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _without_what_others_write(cls, given: Any) -> Any:
-        if isinstance(given, dict):
-            return {name: value for name, value in given.items() if name not in _OF_OTHER_CLIENTS}
-        return given
+        if not isinstance(given, dict):
+            return given
+        block = {name: value for name, value in given.items() if name not in _OF_OTHER_CLIENTS}
+        command = block.get("command")
+        if isinstance(command, list) and command:
+            # as opencode writes it: the program and its arguments in one list
+            block["command"], *arguments = command
+            block["args"] = [*arguments, *block.get("args", ())]
+        return block
 
     @model_validator(mode="after")
     def _is_one_of_both(self) -> Self:

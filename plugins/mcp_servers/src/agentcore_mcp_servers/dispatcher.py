@@ -30,7 +30,7 @@ from mcp.shared.jsonrpc_dispatcher import cancelled_request_id_from_params, hand
 from mcp.shared.transport_context import TransportContext
 
 from agentcore.api import Background
-from agentcore_mcp_servers.listed import drop_unreadable
+from agentcore_mcp_servers.answer_repair import repair_answer
 from agentcore_mcp_servers.messages import Junk, Message, MessageLines
 
 log = structlog.get_logger(__name__)
@@ -197,7 +197,7 @@ class LineDispatcher(Dispatcher[TransportContext]):
     def _dispatch_message(self, message: Message, size: int) -> None:
         match message:
             case types.JSONRPCResponse():
-                drop_unreadable(message, self._report)
+                repair_answer(message, self._report)
                 self._resolve_request(message.id, message.result)
             case types.JSONRPCError():
                 error = message.error

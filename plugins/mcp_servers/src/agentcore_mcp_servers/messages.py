@@ -19,6 +19,9 @@ _HEAD_BYTES = 4096
 _ID = re.compile(rb'"id"\s*:\s*(\d{1,15}|"(?:[^"\\]|\\.){1,200}")')
 _ASKS = re.compile(rb'\s*,\s*"method"')
 _JUNK_SHOWN = 200
+# an escaped backslash, a whole pair, or half of one
+_PAIR = re.compile(rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+_HALF_BYTES = 6
 
 
 class Junk(str):
@@ -74,10 +77,20 @@ class MessageLines:
             said = f"a message of more than {MESSAGE_PARTS:,} values"
             return _error_for(line[:_HEAD_BYTES], said) or Junk(said)
         try:
-            return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+            return types.jsonrpc_message_adapter.validate_json(_without_half_pairs(line), by_name=False)
         except ValueError:
             junk = Junk(mask_secrets(line[:_HEAD_BYTES].decode("utf-8", "replace"))[:_JUNK_SHOWN])
             return _error_for(line[:_HEAD_BYTES], "what is no message of MCP") or junk
+
+
+def _without_half_pairs(line: bytes) -> bytes:
+    """Replace escapes of half a surrogate pair, which are no characters, by U+FFFD; others stay as they are.
+
+    They come from servers that cut a text in the middle of an emoji.
+    """
+    if b"\\ud" not in line and b"\\uD" not in line:
+        return line
+    return _PAIR.sub(lambda found: found[0] if len(found[0]) != _HALF_BYTES else rb"\ufffd", line)
 
 
 def _error_for(head: bytes, said: str) -> Message | None:

@@ -20,7 +20,7 @@ from agentcore.api import Background, ToolError, UrlPolicy
 from agentcore_mcp_servers.address.answers import Answers
 from agentcore_mcp_servers.address.bounded import Bounded
 from agentcore_mcp_servers.address.dialling import checked_transport, resolved_by
-from agentcore_mcp_servers.listed import drop_unreadable
+from agentcore_mcp_servers.answer_repair import repair_answer
 from agentcore_mcp_servers.messages import MESSAGE_BYTES
 
 _CONNECT_SECONDS = 30.0
@@ -134,6 +134,6 @@ class ServerAddress:
             async with incoming:
                 async for message in read:
                     if isinstance(message, SessionMessage) and isinstance(message.message, types.JSONRPCResponse):
-                        drop_unreadable(message.message, self._on_odd)
+                        repair_answer(message.message, self._on_odd)
                     await incoming.send(message)
         self._is_over.set()
