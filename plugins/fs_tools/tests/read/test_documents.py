@@ -35,6 +35,13 @@ def make_pdf(*pages: str) -> bytes:
     return f"{body}startxref\n{body.index('xref')}\n%%EOF\n".encode()
 
 
+@pytest.fixture
+def needs_pypdf() -> None:
+    """Leave a test out where only the package itself is installed."""
+    pytest.importorskip("pypdf")
+
+
+@pytest.mark.usefixtures("needs_pypdf")
 async def test_pdf_is_read_as_its_text_in_pages(call, text, root: Path) -> None:
     (root / "a.pdf").write_bytes(make_pdf("Hello harbour", "Second page"))
     result = await call("read_file", path="a.pdf")
@@ -46,6 +53,7 @@ async def test_pdf_is_read_as_its_text_in_pages(call, text, root: Path) -> None:
     assert result.data["mime"] == "application/pdf"
 
 
+@pytest.mark.usefixtures("needs_pypdf")
 async def test_text_of_a_pdf_is_paged_like_any_text(start, text, root: Path) -> None:
     (root / "a.pdf").write_bytes(make_pdf(*(f"page number {number}" for number in range(40))))
     host = await start()
@@ -56,6 +64,7 @@ async def test_text_of_a_pdf_is_paged_like_any_text(start, text, root: Path) -> 
     assert "page number 39" in text(last)
 
 
+@pytest.mark.usefixtures("needs_pypdf")
 async def test_pdf_without_text_or_damaged_says_so(failure, root: Path) -> None:
     (root / "scan.pdf").write_bytes(make_pdf(""))
     (root / "bad.pdf").write_bytes(b"%PDF-1.4\nnothing")
