@@ -87,7 +87,7 @@ class ApprovalPolicy:
 
     Args:
         roots: Real paths of the workspace roots.
-        page_is_scripted: True if scripts of a model run in the page now: then its calls may not be the user's.
+        page_is_scripted: True if scripts of a model have run in the page: then its calls may not be the user's.
     """
 
     def __init__(
@@ -236,9 +236,7 @@ class ApprovalPolicy:
         if is_own:
             is_harmless = facts.effects <= _READ or facts.touches_session_only
             if self._may_be_a_script(facts.principal) and not is_harmless:
-                yield Decision(
-                    "ask", "page_scripts", "a module runs scripts of a model in the page, which may call too"
-                )
+                yield Decision("ask", "page_scripts", "a script of a model has run in the page, and may call too")
             yield OWN_CALL
         if facts.touches_session_only:
             yield Decision("allow", "session", "it touches nothing but its own session")
