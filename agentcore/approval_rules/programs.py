@@ -19,7 +19,8 @@ KEYWORDS = frozenset(
 WRAPPERS = {
     **dict.fromkeys(
         (
-            *("builtin", "busybox", "caffeinate", "chronic", "command", "dbus-run-session", "doas", "entr", "env"),
+            *("builtin", "busybox", "caffeinate", "capsh", "chronic", "command", "cpulimit", "dbus-run-session"),
+            *("doas", "entr", "env", "pkexec", "setpriv", "sshpass"),
             *("exec", "fakeroot", "firejail", "ionice", "ltrace", "nice", "nohup", "nsenter", "parallel", "prlimit"),
             *("proxychains", "proxychains4", "script", "setarch", "setsid", "stdbuf", "strace", "su", "sudo"),
             *("systemd-run", "time", "torify", "torsocks", "toybox", "trap", "unbuffer", "unshare", "watch", "xargs"),
@@ -27,7 +28,8 @@ WRAPPERS = {
         ),
         0,
     ),
-    **dict.fromkeys(("chroot", "chrt", "flock", "runuser", "sg", "ssh", "taskset", "timeout"), 1),
+    **dict.fromkeys(("autossh", "chroot", "chrt", "faketime", "flock", "gosu", "runcon", "runuser", "sg", "ssh"), 1),
+    **dict.fromkeys(("su-exec", "taskset", "timeout"), 1),
 }
 """Programs that run the program in their arguments, and how many operands are in front of it."""
 
@@ -40,6 +42,35 @@ RUNNING_OPTIONS = {
     "fdfind": frozenset(("-x", "-X", "--exec", "--exec-batch")),
 }
 """Programs with options that are followed by a command, which ends with `;` or `+`."""
+
+_RUNNING_SUBCOMMANDS = {
+    "conda hatch micromamba pdm pipenv poetry rye uv": {"run": 0},
+    "bundle direnv mise npm pnpm": {"exec": 0},
+    "docker podman": {"exec": 1, "run": 1},
+    "kubectl oc": {"exec": 1},
+}
+
+RUNNING_SUBCOMMANDS = {
+    program: operands for programs, operands in _RUNNING_SUBCOMMANDS.items() for program in programs.split()
+}
+"""Subcommands that run the program in their arguments, and how many operands are in front of it.
+
+A rule that denies the program denies these, too. A rule that allows the subcommand allows all that it runs: that is
+often a tool of the project, or in a container, and the user named the subcommand.
+"""
+
+LOOSE_WRAPPERS = frozenset(("bwrap", "expect", "hyperfine", "screen", "tmux", "wsl"))
+"""Programs with subcommands or options of their own that may also run a program; these are treated in the same way."""
+
+LINE_OPTIONS = {
+    "env": ("-S", "--split-string"),
+    "npx": ("-c", "--call"),
+    "nix-shell": ("--run", "--command"),
+    "pwsh": ("-c", "-Command"),
+    "rsync": ("-e", "--rsh"),
+    "tar": ("--to-command", "--checkpoint-action", "-I", "--use-compress-program"),
+}
+"""Options of programs whose value is a command line, beside it or after an equals sign."""
 
 GIT_VALUES = frozenset(
     (
