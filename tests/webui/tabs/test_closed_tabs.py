@@ -35,6 +35,7 @@ async def test_terminal_opens_by_one_click_until_a_script_of_a_model_has_run_in_
     await page.keyboard.type("echo typed-$((1+1))\n")
     await expect(terminal.locator(".xterm-rows")).to_contain_text("typed-2")
     assert (ui.host.approvals.waiting, ui.host.policy_changes.waiting) == ([], [])
+    await page.goto("about:blank")
 
     await open_terminal(ui, "sleep 600")
     await run_script_in_page(ui)
