@@ -135,7 +135,7 @@ class ShellTools(Module[ShellSettings]):
         else:
             CommandRequest(arguments["command"]).check_command()
             with ctx.workspace.working_folder(arguments.get("cwd")):
-                folder = ctx.workspace.real_path(ctx.workspace.locate(arguments.get("cwd") or "."))
+                folder = ctx.workspace.real_path(ctx.workspace.find_place(arguments.get("cwd") or "."))
             if reason := self._open_consent.find_reason(ctx.call_id):
                 caution = _CAUTION[self.runtime.locale].format(reason=reason)
         is_sandboxed = self._running_shell.sandbox.is_on
