@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9:_.-]*")
 
+_PYTHON = re.compile(r"python3\.\d+")
+
 SHELLS = frozenset(("ash", "bash", "dash", "fish", "ksh", "mksh", "rbash", "sh", "zsh"))
 """Programs that run a script: the text after `-c`, a file, or their input."""
 
@@ -147,11 +149,26 @@ WHOLE_PREFIXES = (
     ("python3", "-m"),
     ("uv", "run"),
     ("poetry", "run"),
+    ("pipenv", "run"),
+    ("pdm", "run"),
+    ("hatch", "run"),
     ("npx",),
+    ("bunx",),
     ("pnpm", "exec"),
     ("bundle", "exec"),
 )
 """Words in front of one of `WHOLE_PROGRAMS` that only say how to start it."""
+
+
+def _name_of_installed(word: str) -> str:
+    """Return the name of a program in a folder of installed ones, such as `.venv/bin/pytest`, and any other word as is.
+
+    `python3.12` counts as `python3`.
+    """
+    folder, _, name = word.rpartition("/")
+    if folder.rpartition("/")[2] not in PROGRAM_FOLDERS or ".." in folder.split("/"):
+        name = word
+    return "python3" if _PYTHON.fullmatch(name) else name
 
 
 def find_action(words: Sequence[str]) -> tuple[str, ...]:
@@ -159,9 +176,10 @@ def find_action(words: Sequence[str]) -> tuple[str, ...]:
 
     `git status -s` is `git status`, `pytest -q src` is `pytest`, and `rm build` has none: its operand is a file.
     """
+    named = [_name_of_installed(word) for word in words[:3]]
     for prefix in ((), *WHOLE_PREFIXES):
         count = len(prefix)
-        if tuple(words[:count]) == prefix and len(words) > count and words[count] in WHOLE_PROGRAMS:
+        if tuple(named[:count]) == prefix and len(words) > count and named[count] in WHOLE_PROGRAMS:
             return tuple(words[: count + 1])
     if len(words) > 2 and tuple(words[:2]) in NAMING_SUBCOMMANDS and _NAME.fullmatch(words[2]):  # noqa: PLR2004
         return tuple(words[:3])

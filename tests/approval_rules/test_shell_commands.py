@@ -228,6 +228,11 @@ def offered(command):
         ("python -m pytest -q", "python -m pytest *"),
         ("uv run ruff check", "uv run ruff *"),
         ("npx eslint src", "npx eslint *"),
+        (".venv/bin/pytest -q", ".venv/bin/pytest *"),
+        (".venv/bin/python -m pytest -q", ".venv/bin/python -m pytest *"),
+        ("python3.12 -m mypy src", "python3.12 -m mypy *"),
+        ("node_modules/.bin/eslint src", "node_modules/.bin/eslint *"),
+        ("pipenv run pytest -x", "pipenv run pytest *"),
     ],
 )
 def test_kind_of_action_is_offered_as_a_whole(command, wider):
@@ -242,7 +247,18 @@ def test_kind_of_action_is_offered_as_a_whole(command, wider):
         *("make clean", "grep word", "sudo reboot", "env make", "xargs rm", "bash build", "sh -c ls", "eval ls"),
         *("curl localhost", "wget host", "open notes", "code src", "sed script", "awk prog", "tar x", "unzip a"),
         *("docker run", "npm exec", "npx tool", "git unknown", "git config", "uv run tool", "kubectl delete"),
-        *("timeout pytest", "./pytest", "find src", "docker exec web", "npm run", "dd x", "ln a", "which rm"),
+        *(
+            "timeout pytest",
+            "./pytest",
+            "find src",
+            "docker exec web",
+            "../bin/pytest",
+            "tools/pytest",
+            "npm run",
+            "dd x",
+            "ln a",
+            "which rm",
+        ),
     ],
 )
 def test_operand_is_never_taken_for_an_action(command):
