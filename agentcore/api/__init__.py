@@ -37,7 +37,14 @@ from agentcore.api.tool import tool
 from agentcore.api.tool_icon import ToolIcon
 from agentcore.api.tool_view import ToolView, ViewPermission
 from agentcore.api.web import Request, Response, Route, Socket, WebComponent
-from agentcore.documents import PdfReader, PdfText, seen_text
+from agentcore.documents import (
+    DOCUMENT_HEAD_BYTES,
+    DocumentKind,
+    DocumentReader,
+    DocumentText,
+    detect_document,
+    seen_text,
+)
 from agentcore.errors import ToolError
 from agentcore.files.encoding_detection import guess_encoding
 from agentcore.files.folder import Folder
@@ -57,6 +64,7 @@ if TYPE_CHECKING:
     from agentcore.supervision.control import ConfinedRun, ControlFiles, Quarantined, describe_quarantined
 
 __all__ = [
+    "DOCUMENT_HEAD_BYTES",
     "HIDDEN_FROM_MODELS",
     "SERVICE_TYPE",
     "ArtifactLines",
@@ -73,6 +81,9 @@ __all__ = [
     "Confinement",
     "ControlFiles",
     "DisplayRole",
+    "DocumentKind",
+    "DocumentReader",
+    "DocumentText",
     "Effect",
     "EmbeddedResource",
     "Excerpt",
@@ -92,8 +103,6 @@ __all__ = [
     "Mark",
     "Module",
     "Pace",
-    "PdfReader",
-    "PdfText",
     "Principal",
     "Quarantined",
     "Recording",
@@ -136,6 +145,7 @@ __all__ = [
     "also_called",
     "can_install_packages",
     "describe_quarantined",
+    "detect_document",
     "guess_encoding",
     "has_more_json_parts",
     "holds_secret",

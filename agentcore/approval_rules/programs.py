@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9:_.-]*")
 
+_PYTHON = re.compile(r"python3\.\d+")
+
 SHELLS = frozenset(("ash", "bash", "dash", "fish", "ksh", "mksh", "rbash", "sh", "zsh"))
 """Programs that run a script: the text after `-c`, a file, or their input."""
 
@@ -19,7 +21,8 @@ KEYWORDS = frozenset(
 WRAPPERS = {
     **dict.fromkeys(
         (
-            *("builtin", "busybox", "caffeinate", "chronic", "command", "dbus-run-session", "doas", "entr", "env"),
+            *("builtin", "busybox", "caffeinate", "capsh", "chronic", "command", "cpulimit", "dbus-run-session"),
+            *("doas", "entr", "env", "pkexec", "setpriv", "sshpass"),
             *("exec", "fakeroot", "firejail", "ionice", "ltrace", "nice", "nohup", "nsenter", "parallel", "prlimit"),
             *("proxychains", "proxychains4", "script", "setarch", "setsid", "stdbuf", "strace", "su", "sudo"),
             *("systemd-run", "time", "torify", "torsocks", "toybox", "trap", "unbuffer", "unshare", "watch", "xargs"),
@@ -27,7 +30,8 @@ WRAPPERS = {
         ),
         0,
     ),
-    **dict.fromkeys(("chroot", "chrt", "flock", "runuser", "sg", "ssh", "taskset", "timeout"), 1),
+    **dict.fromkeys(("autossh", "chroot", "chrt", "faketime", "flock", "gosu", "runcon", "runuser", "sg", "ssh"), 1),
+    **dict.fromkeys(("su-exec", "taskset", "timeout"), 1),
 }
 """Programs that run the program in their arguments, and how many operands are in front of it."""
 
@@ -40,6 +44,35 @@ RUNNING_OPTIONS = {
     "fdfind": frozenset(("-x", "-X", "--exec", "--exec-batch")),
 }
 """Programs with options that are followed by a command, which ends with `;` or `+`."""
+
+_RUNNING_SUBCOMMANDS = {
+    "conda hatch micromamba pdm pipenv poetry rye uv": {"run": 0},
+    "bundle direnv mise npm pnpm": {"exec": 0},
+    "docker podman": {"exec": 1, "run": 1},
+    "kubectl oc": {"exec": 1},
+}
+
+RUNNING_SUBCOMMANDS = {
+    program: operands for programs, operands in _RUNNING_SUBCOMMANDS.items() for program in programs.split()
+}
+"""Subcommands that run the program in their arguments, and how many operands are in front of it.
+
+A rule that denies the program denies these, too. A rule that allows the subcommand allows all that it runs: that is
+often a tool of the project, or in a container, and the user named the subcommand.
+"""
+
+LOOSE_WRAPPERS = frozenset(("bwrap", "expect", "hyperfine", "screen", "tmux", "wsl"))
+"""Programs with subcommands or options of their own that may also run a program; these are treated in the same way."""
+
+LINE_OPTIONS = {
+    "env": ("-S", "--split-string"),
+    "npx": ("-c", "--call"),
+    "nix-shell": ("--run", "--command"),
+    "pwsh": ("-c", "-Command"),
+    "rsync": ("-e", "--rsh"),
+    "tar": ("--to-command", "--checkpoint-action", "-I", "--use-compress-program"),
+}
+"""Options of programs whose value is a command line, beside it or after an equals sign."""
 
 GIT_VALUES = frozenset(
     (
@@ -116,11 +149,26 @@ WHOLE_PREFIXES = (
     ("python3", "-m"),
     ("uv", "run"),
     ("poetry", "run"),
+    ("pipenv", "run"),
+    ("pdm", "run"),
+    ("hatch", "run"),
     ("npx",),
+    ("bunx",),
     ("pnpm", "exec"),
     ("bundle", "exec"),
 )
 """Words in front of one of `WHOLE_PROGRAMS` that only say how to start it."""
+
+
+def _name_of_installed(word: str) -> str:
+    """Return the name of a program in a folder of installed ones, such as `.venv/bin/pytest`, and any other word as is.
+
+    `python3.12` counts as `python3`.
+    """
+    folder, _, name = word.rpartition("/")
+    if folder.rpartition("/")[2] not in PROGRAM_FOLDERS or ".." in folder.split("/"):
+        name = word
+    return "python3" if _PYTHON.fullmatch(name) else name
 
 
 def find_action(words: Sequence[str]) -> tuple[str, ...]:
@@ -128,9 +176,10 @@ def find_action(words: Sequence[str]) -> tuple[str, ...]:
 
     `git status -s` is `git status`, `pytest -q src` is `pytest`, and `rm build` has none: its operand is a file.
     """
+    named = [_name_of_installed(word) for word in words[:3]]
     for prefix in ((), *WHOLE_PREFIXES):
         count = len(prefix)
-        if tuple(words[:count]) == prefix and len(words) > count and words[count] in WHOLE_PROGRAMS:
+        if tuple(named[:count]) == prefix and len(words) > count and named[count] in WHOLE_PROGRAMS:
             return tuple(words[: count + 1])
     if len(words) > 2 and tuple(words[:2]) in NAMING_SUBCOMMANDS and _NAME.fullmatch(words[2]):  # noqa: PLR2004
         return tuple(words[:3])

@@ -10,8 +10,11 @@ from agentcore.approval_rules.programs import (
     GIT_VALUES,
     HARMLESS_GIT_SECTIONS,
     KEYWORDS,
+    LINE_OPTIONS,
+    LOOSE_WRAPPERS,
     PROGRAM_FOLDERS,
     RUNNING_OPTIONS,
+    RUNNING_SUBCOMMANDS,
     SCRIPT_SUFFIXES,
     SHELLS,
     WRAPPERS,
@@ -57,7 +60,7 @@ class RunPrograms:
     _chars: int = 0
 
     def read_line(self, text: str, depth: int = 0) -> None:
-        """Add what a command line runs."""
+        """Record each program that a command line runs."""
         reader = ShellReader(text, depth)
         reader.read()
         self.is_resolved = self.is_resolved and reader.is_complete
@@ -84,6 +87,16 @@ class RunPrograms:
         for text in inner_lines(words):
             self.is_resolved = self.is_resolved and UNKNOWN not in text
             self.read_line(text, depth + 1)
+        self._add_visible(words, depth)
+
+    def _add_visible(self, words: list[str], depth: int) -> None:
+        """Add what a rule that denies should find, though a rule that allows the outer command covers it."""
+        is_resolved = self.is_resolved
+        for inner in _commands_of_subcommand(words):
+            self.add_command(inner, depth + 1)
+        for text in _lines_in_options(words):
+            self.read_line(text, depth + 1)
+        self.is_resolved = is_resolved
 
 
 @lru_cache(maxsize=64)
@@ -121,9 +134,39 @@ def _commands_after_options(words: list[str], options: frozenset[str]) -> list[I
     return found
 
 
-def _operand_starts(program: str, words: list[str]) -> list[int]:
+def _commands_of_subcommand(words: list[str]) -> list[list[str]]:
+    """Return the commands that a subcommand runs, such as `uv run` and `docker exec`."""
+    program = _program_of(words)
+    if program in LOOSE_WRAPPERS:
+        return [words[start:] for start in _operand_starts("", words, _OPTIONS)]
+    running = RUNNING_SUBCOMMANDS.get(program, {})
+    at = next((at for at, word in enumerate(words) if at and word in running), None)
+    if at is None:
+        return []
+    rest = words[at:]
+    return [rest[start:] for start in _operand_starts("", rest, running[words[at]])]
+
+
+def _lines_in_options(words: list[str]) -> list[str]:
+    """Return the command lines in options of a command, and in the aliases that it defines."""
+    program = _program_of(words)
+    if program == "alias":
+        return [word.partition("=")[2] for word in words[1:] if "=" in word]
+    if program in LOOSE_WRAPPERS:
+        return [word for word in words[1:] if " " in word][:_OPTIONS]
+    lines = []
+    for option in LINE_OPTIONS.get(program, ()):
+        lines += [after for word, after in pairwise(words) if word == option]
+        # a short option may have its value right behind it, a long one after an equals sign
+        start = f"{option}=" if option.startswith("--") else option
+        lines += [word.removeprefix(start) for word in words[1:] if word.startswith(start) and word != option]
+    return lines[:_OPTIONS]
+
+
+def _operand_starts(program: str, words: list[str], extra: int | None = None) -> list[int]:
     """Return the numbers of the words that may be the first operand that matters: a subcommand, or an inner program."""
-    extra = WRAPPERS.get(program, 0)
+    if extra is None:
+        extra = WRAPPERS.get(program, 0)
     starts: list[int] = []
     options = 0
     at = 1
@@ -218,7 +261,10 @@ def _strip_prefix(words: list[str]) -> list[str]:
     """Return a command without assignments and keywords of the shell in front of it."""
     start = 0
     while start < len(words) and (words[start] in KEYWORDS or _ASSIGNMENT.match(words[start])):
+        is_timed = words[start] == "time"
         start += 1
+        if is_timed and words[start : start + 1] == ["-p"]:
+            start += 1
     if start < len(words) and words[start] == "function":
         return _strip_prefix(words[start + 2 :])
     return words[start:]

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, SecretStr
 
-from agentcore.approval_rules import ApprovalMode
+from agentcore.approval_rules import APPROVAL_MODES, ApprovalMode
 from agentcore.chat.model.chosen_model import ChosenModel
 from agentcore.chat.model.local_servers import PLACES, LocalServer, find_local_servers
 from agentcore.chat.model.provider_check import ProviderCheck, check_provider
@@ -22,8 +22,6 @@ from agentcore.errors import ToolError
 
 _OWN = ("models", "agents")
 """Keys of app.json whose changes take effect in the chat at once."""
-
-MODES: tuple[ApprovalMode, ...] = ("ask", "ask_writes", "allow", "deny")
 
 
 class AgentView(View):
@@ -159,7 +157,7 @@ class ModelSetup:
                 KnownServerView(kind=place.kind, label=place.label or place.kind, base_url=place.base_url)
                 for place in self.places
             ],
-            modes=list(MODES),
+            modes=list(APPROVAL_MODES),
         )
 
     async def find_local_servers(self) -> list[LocalServer]:

@@ -157,7 +157,9 @@ class ApprovalsConfig(ConfigModel):
     mode: Annotated[
         ApprovalMode,
         Field(
-            description="`ask`: every call of a model; `ask_writes`: all but those that only read; `allow`: none but "
+            description="`ask`: every call of a model; `ask_writes`: all but those that only read; "
+            "`accept_edits`: all but those that only read or change files of the workspace; `plan`: reading runs, "
+            "reading from the network is asked about, everything else is refused; `allow`: none but "
             "those that touch protected files; `deny`: every call of a model is refused."
         ),
     ] = "ask"

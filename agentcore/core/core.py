@@ -38,6 +38,7 @@ from agentcore.core.modules.source_choice import SourceChoice
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.core.policy.approval_policy import ApprovalPolicy
 from agentcore.core.policy.authority import authorise
+from agentcore.core.policy.page_scripts import PageScripts
 from agentcore.core.requirements import Requirements
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.core.resources.tabs import Tabs
@@ -102,10 +103,10 @@ class Core:
     """Loads modules and carries out calls for every surface.
 
     Created by `Core.open`, which also stops it. Its parts are public: `modules`, `calls`, `call_review`, `registry`,
-    `resources`, `tabs`, `events`, `approvals`, `policy`, `policy_changes`, `pairings`, `host_pairings`, `sources`,
-    `requirements`, `record_keeper`, `routes`, `own_origins`, `conversation`, `places`, `store`, `config`, `workspace`,
-    `workspace_files`. `has_started` is true once the modules have started or failed, `is_stopping` once the core is
-    stopping.
+    `resources`, `tabs`, `events`, `approvals`, `policy`, `policy_changes`, `page_scripts`, `pairings`, `host_pairings`,
+    `sources`, `requirements`, `record_keeper`, `routes`, `own_origins`, `conversation`, `places`, `store`, `config`,
+    `workspace`, `workspace_files`. `has_started` is true once the modules have started or failed, `is_stopping` once
+    the core is stopping.
     """
 
     def __init__(
@@ -129,7 +130,8 @@ class Core:
         self.resources = ResourceRegistry(self.events, UsedIndexes(store.resource_indexes))
         self.tabs = Tabs(self.events, self.resources, store.tabs)
         roots = [str(root) for root in self.workspace.roots]
-        self.policy = ApprovalPolicy(config.approvals, roots, store.approvals, lambda: self.registry.runs_page_scripts)
+        self.policy = ApprovalPolicy(config.approvals, roots, store.approvals, lambda: self.page_scripts.may_act)
+        self.page_scripts = PageScripts(state.path, lambda: self.registry.runs_page_scripts, self.policy.bump_version)
         self.approvals = ApprovalQueue(self.events, store, self.policy)
         limits = RecordLimits(config.limits.record_bytes, config.limits.record_days)
         self.record_keeper = RecordKeeper(store.database, store.record, limits)
@@ -152,6 +154,7 @@ class Core:
             approvals=self.approvals,
             conversation=self.conversation,
             places=self.places,
+            page_scripts=self.page_scripts,
             explain=self._explain_error,
         )
         self.call_review = CallReview(

@@ -1,9 +1,10 @@
-"""Content of files for models that cannot open them: media types, text of PDFs, images of a size that fits.
+"""Content of files for models that cannot open them: media types, text of documents, images of a size that fits.
 
 Files from untrusted sources are parsed in a separate process, so that a failure affects nothing else.
 """
 
+from agentcore.documents.document import DocumentReader, DocumentText
+from agentcore.documents.kinds import DOCUMENT_HEAD_BYTES, DocumentKind, detect_document
 from agentcore.documents.media_type import HEAD_BYTES, PICTURES, is_text, media_type
-from agentcore.documents.pdf import PdfReader, PdfText
 from agentcore.documents.picture import FittedImage, ImageFitter
 from agentcore.documents.seen_text import seen_text

@@ -25,6 +25,7 @@ _UNKNOWN = "application/octet-stream"
 _BY_NAME = {".md": "text/markdown", ".yaml": "application/yaml", ".yml": "application/yaml", ".log": _TEXT}
 _TEXTS = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
 _OFFICE = ("application/vnd.openxmlformats-officedocument.", "application/vnd.oasis.opendocument.")
+_DOCUMENTS = (*_OFFICE, "application/epub+zip")
 
 
 def media_type(head: bytes, name: str) -> str:
@@ -43,7 +44,7 @@ def media_type(head: bytes, name: str) -> str:
         return "application/pdf"
     named = _type_by_name(name)
     if head.startswith(_ZIPPED):
-        return named if named.startswith(_OFFICE) else "application/zip"
+        return named if named.startswith(_DOCUMENTS) else "application/zip"
     return _text_type(head, named if named.startswith(_TEXTS) or named.endswith(("+xml", "+json")) else "")
 
 

@@ -262,7 +262,7 @@ class Workspace:
         Raises:
             ToolError: `not_a_directory`, `path_not_found`, `path_outside_workspace`, …
         """
-        return self.open_folder(self.locate("." if path is None else path))
+        return self.open_folder(self.find_place("." if path is None else path))
 
     # changing
 

@@ -305,7 +305,7 @@ def create_app(
         hits=hits,
         describe=partial(_describe_routes, ROUTES),
         connections=int,
-        live_control=LiveControl(core.modules, core.registry, core.policy_changes),
+        live_control=LiveControl(core.modules, core.registry, core.policy_changes, core.page_scripts),
         live_connections=live_connections,
         serve_mcp=mcp.answer_request,
         find_mcp_connections=lambda: mcp.connections,

@@ -1,7 +1,7 @@
-"""Decides which pages may act through modules' own routes while scripts of a model run in the page.
+"""Decides which pages may act through modules' own routes once scripts of a model have run in the page.
 
 A socket on which a user types into a terminal or clicks in a browser is not a tool call, so its messages need no
-approval. A script in the page could open one too: while such scripts may run, each page needs the user's confirmation
+approval. A script in the page could open one too: once such a script has run, each page needs the user's confirmation
 once per module. Watching needs none: a route that declares which messages only watch is open, all others are blocked.
 """
 
@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from agentcore.api import Principal
 from agentcore.core.approvals import PolicyChange, PolicyChanges, Proposal
 from agentcore.core.modules import ModuleRecord, ModuleRoute, Modules, ToolRegistry
+from agentcore.core.policy import PageScripts
 from agentcore.errors import ToolError
 from agentcore.server.confirmation import propose_change
 
@@ -42,10 +43,13 @@ class ControlState:
 class LiveControl:
     """Stores what the user has confirmed, until the server stops."""
 
-    def __init__(self, modules: Modules, registry: ToolRegistry, changes: PolicyChanges) -> None:
+    def __init__(
+        self, modules: Modules, registry: ToolRegistry, changes: PolicyChanges, page_scripts: PageScripts
+    ) -> None:
         self._modules = modules
         self._registry = registry
         self._changes = changes
+        self._page_scripts = page_scripts
         self._confirmed: set[_Key] = set()
         self._asked: dict[_Key, str] = {}
 
@@ -92,7 +96,7 @@ class LiveControl:
         """True if messages of a principal to a module's routes may act now."""
         return (
             by.kind != "page"
-            or not self._registry.runs_page_scripts
+            or not self._page_scripts.may_act
             or self._find_module(module).manifest.runs_scripts_in_page
             or (by.id, module) in self._confirmed
         )

@@ -75,6 +75,23 @@ def kind(command, *rules, mode="allow"):
         "git -C \\\n sub push",
         "/usr/bin/git -C sub push",
         "command git -C sub push",
+        "time -p git push",
+        "env -S'git push'",
+        "env --split-string='git -C sub push'",
+        "uv run git push",
+        "uv run --with x git push",
+        "npm exec -- git push",
+        "docker exec -it box git -C sub push",
+        "docker run --rm -v a:b image sh -c 'git push'",
+        "kubectl exec pod -- git push",
+        "sshpass -p x ssh host git push",
+        "gosu bob git push",
+        "tmux new -d 'git push'",
+        "hyperfine 'git push'",
+        "bwrap --ro-bind / / --dev /dev git push",
+        "alias g='git push'; g",
+        "tar --to-command='git push' -xf a.tar",
+        "rsync -e 'git push' a b",
         "eval 'git -C sub push'",
         "ssh -p 22 host 'cd sub; git -C sub push'",
         "git submodule foreach 'git -C sub push'",
@@ -211,6 +228,11 @@ def offered(command):
         ("python -m pytest -q", "python -m pytest *"),
         ("uv run ruff check", "uv run ruff *"),
         ("npx eslint src", "npx eslint *"),
+        (".venv/bin/pytest -q", ".venv/bin/pytest *"),
+        (".venv/bin/python -m pytest -q", ".venv/bin/python -m pytest *"),
+        ("python3.12 -m mypy src", "python3.12 -m mypy *"),
+        ("node_modules/.bin/eslint src", "node_modules/.bin/eslint *"),
+        ("pipenv run pytest -x", "pipenv run pytest *"),
     ],
 )
 def test_kind_of_action_is_offered_as_a_whole(command, wider):
@@ -225,7 +247,18 @@ def test_kind_of_action_is_offered_as_a_whole(command, wider):
         *("make clean", "grep word", "sudo reboot", "env make", "xargs rm", "bash build", "sh -c ls", "eval ls"),
         *("curl localhost", "wget host", "open notes", "code src", "sed script", "awk prog", "tar x", "unzip a"),
         *("docker run", "npm exec", "npx tool", "git unknown", "git config", "uv run tool", "kubectl delete"),
-        *("timeout pytest", "./pytest", "find src", "docker exec web", "npm run", "dd x", "ln a", "which rm"),
+        *(
+            "timeout pytest",
+            "./pytest",
+            "find src",
+            "docker exec web",
+            "../bin/pytest",
+            "tools/pytest",
+            "npm run",
+            "dd x",
+            "ln a",
+            "which rm",
+        ),
     ],
 )
 def test_operand_is_never_taken_for_an_action(command):
@@ -250,3 +283,17 @@ def test_long_command_costs_no_more_than_its_length(part):
     began = time.process_time()
     find_programs(command)
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [
+        ("uv run *", "uv run pytest -q"),
+        ("docker run *", "docker run --rm -it image sh"),
+        ("tmux *", "tmux ls"),
+        ("npm exec *", "npm exec -- eslint src"),
+        ("tar *", "tar -I zstd -xf a.tar"),
+    ],
+)
+def test_allowed_subcommand_runs_what_it_is_for(pattern, command):
+    assert kind(command, {"decision": "allow", "command": pattern}, mode="ask") == "allow"

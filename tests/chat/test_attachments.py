@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -192,6 +193,30 @@ async def test_pdf_is_read_and_other_files_go_by_name(open_talk, provider):
     assert "pages of a PDF" in told
     assert "--- page 1 of " in told
     assert f"[artifact {archive['artifactId']}: data.zip, application/zip, 64 bytes" in told
+
+
+@pytest.mark.processes
+async def test_document_is_read_and_a_damaged_one_says_why(open_talk, provider):
+    provider.say("A report.")
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        archive.writestr("content.xml", "<d><body><p>Two cranes fell.</p></body></d>")
+    notebook = json.dumps({"cells": [{"cell_type": "code", "source": "print(1)"}]}).encode()
+    async with open_talk() as talk:
+        session_id = await talk.begin()
+        report = await upload(talk, file.getvalue(), "report.odt")
+        broken = await upload(talk, file.getvalue()[:80], "broken.docx")
+        cells = await upload(talk, notebook, "a.ipynb")
+        ids = [each["artifactId"] for each in (report, broken, cells)]
+        await talk.say(session_id, "Sum up", attachments=ids)
+        sources = [row.source for row in talk.host.policy.sources.open_ones(session_id)]
+    told = said_last(provider)
+    assert "This is the text of a document (ODT)." in told
+    assert "Two cranes fell." in told
+    assert "could not be read as text: it is damaged" in told
+    assert "--- cell 1 of 1: code ---\nprint(1)" in told
+    assert sources == ["report.odt", "a.ipynb"]
 
 
 async def test_attachment_that_is_not_there_is_an_error_and_nothing_is_sent(open_talk, provider):

@@ -43,7 +43,7 @@ async def test_without_anything_it_says_what_is_missing_and_where_to_begin(open_
         "keyPrefix": "",
     }
     assert shown["localServers"][0] == {"kind": "ollama", "label": "Ollama", "baseUrl": "http://127.0.0.1:11434/v1"}
-    assert shown["modes"] == ["ask", "ask_writes", "allow", "deny"]
+    assert shown["modes"] == ["ask", "accept_edits", "ask_writes", "plan", "allow", "deny"]
 
 
 async def test_key_counts_once_a_person_has_confirmed_it_and_is_never_given_back(open_talk, provider, capfd):

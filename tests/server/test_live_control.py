@@ -8,7 +8,7 @@ from typing import Any, Literal
 import aiohttp
 import pytest
 
-from agentcore.api import BaseModel, Module, Request, Response, Runtime
+from agentcore.api import BaseModel, Module, Request, Response, Runtime, tool
 from agentcore.testing import ClientFactory, ServerClient
 from tests.server import approving
 
@@ -66,6 +66,22 @@ class Scripts(Module):
     name = "scripts"
     runs_scripts_in_page = True
 
+    @tool(effects=("dangerous",))
+    async def script_run(self) -> str:
+        """Run a script."""
+        return "ran"
+
+    @tool(effects=("write",))
+    async def page_change(self) -> str:
+        """Change the page, without code."""
+        return "changed"
+
+
+async def run_script(server: ServerClient, tool_name: str = "script_run") -> None:
+    """Let a script of a model run in the page."""
+    async with server.post(f"/api/tools/{tool_name}/call", json={"arguments": {}}) as answer:
+        assert (await answer.json())["ok"]
+
 
 async def error_type(asked: Any) -> str | None:
     _, answer = await asked
@@ -103,6 +119,7 @@ async def say(socket: aiohttp.ClientWebSocketResponse, message: str) -> str:
 async def test_page_acts_once_it_is_confirmed(agentcore_client: ClientFactory) -> None:
     site = Site()
     server = await agentcore_client([site, Scripts()])
+    await run_script(server)
     page, other = await approving.page(server), await approving.page(server)
     act, changes = "/api/modules/site/act", server.running.host.policy_changes
     assert await error_type(page.ask("GET", "/api/modules/site/look")) is None
@@ -124,6 +141,12 @@ async def test_nobody_is_asked_without_such_scripts_nor_for_a_program(agentcore_
     page = await approving.page(server)
     assert await error_type(page.ask("POST", "/api/modules/site/act")) is None
     with_scripts = await agentcore_client([Site(), Scripts()])
+    page = await approving.page(with_scripts)
+    assert await error_type(page.ask("POST", "/api/modules/site/act")) is None
+    await run_script(with_scripts, "page_change")
+    assert await error_type(page.ask("POST", "/api/modules/site/act")) is None
+    await run_script(with_scripts)
+    assert await error_type(page.ask("POST", "/api/modules/site/act")) == "confirmation_required"
     async with with_scripts.post("/api/modules/site/act") as answer:
         assert answer.status == 200
 
@@ -133,6 +156,7 @@ async def test_watching_asks_nobody_and_nothing_else_passes_until_it_is_decided(
 ) -> None:
     site = Site()
     server = await agentcore_client([site, Scripts()])
+    await run_script(server)
     page, changes = await approving.page(server), server.running.host.policy_changes
     async with watching(page) as socket:
         assert await say(socket, '{"type": "shown"}') == "picture"
@@ -156,6 +180,7 @@ async def test_watching_asks_nobody_and_nothing_else_passes_until_it_is_decided(
 
 async def test_page_that_was_refused_goes_on_watching_and_may_ask_again(agentcore_client: ClientFactory) -> None:
     server = await agentcore_client([Site(), Scripts()])
+    await run_script(server)
     page, changes = await approving.page(server), server.running.host.policy_changes
     async with watching(page) as socket:
         await page.ask("POST", "/api/live-control/site")
@@ -171,6 +196,7 @@ async def test_socket_that_was_open_before_such_scripts_could_run_is_held_back_t
 ) -> None:
     site = Site()
     server = await agentcore_client([site, Scripts()])
+    await run_script(server)
     core = server.running.host
     page = await approving.page(server)
     async with watching(page) as socket:
@@ -185,6 +211,7 @@ async def test_program_with_the_token_needs_no_decision_and_an_unknown_module_is
     agentcore_client: ClientFactory,
 ) -> None:
     server = await agentcore_client([Site(), Scripts()])
+    await run_script(server)
     async with server.get("/api/live-control/site") as answer:
         assert await answer.json() == {"state": "granted"}
     async with server.post("/api/live-control/nothing") as answer:

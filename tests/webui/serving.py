@@ -191,7 +191,7 @@ async def starting(
 
         yield start
         for ui in started:
-            assert ui.unexpected_errors() == []
+            assert ui.unexpected_errors() == [], ui.unexpected_errors()
 
 
 def _completed(options: dict[str, Any]) -> dict[str, Any]:

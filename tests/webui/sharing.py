@@ -84,7 +84,7 @@ class SharedUi:
         unexpected = self._ui.unexpected_errors()
         self._ui.found_errors.clear()
         self._ui.allowed_errors.clear()
-        assert unexpected == []
+        assert unexpected == [], unexpected
 
     async def _is_reset(self, page: Page) -> bool:
         try:

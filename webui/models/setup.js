@@ -37,8 +37,8 @@ const OF_MODELS = new Set(['model_not_configured', 'model_not_found', 'provider_
 /** @param {string | undefined} errorType */
 export const isAboutModels = (errorType) => OF_MODELS.has(errorType ?? '');
 
-/** Modes that every server has, starting with the most careful; the server's own list is shown in its order. */
-const MODES = ['ask', 'ask_writes', 'allow', 'deny'];
+/** Modes that every server has; the server's own list is shown in its order. */
+const MODES = ['ask', 'accept_edits', 'ask_writes', 'plan', 'allow', 'deny'];
 
 export class ChatSetup extends Store {
   constructor() {

@@ -1,6 +1,6 @@
 """Readers of attached files. Needs no model library, because files are read before a model is asked."""
 
-from agentcore.api import PdfReader, PdfText, Workspace
+from agentcore.api import DocumentReader, DocumentText, Workspace
 from agentcore.documents import FittedImage, ImageFitter
 
 
@@ -13,12 +13,12 @@ class FileReaders:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._pdfs = PdfReader()
+        self._documents = DocumentReader()
         self._pictures = ImageFitter()
 
-    async def read_pdf(self, body: bytes) -> PdfText:
-        """Extract the text of a PDF."""
-        return await self._pdfs.read(body, self._workspace)
+    async def read_document(self, body: bytes, name: str) -> DocumentText:
+        """Extract the text of a document."""
+        return await self._documents.read(body, self._workspace, name)
 
     async def read_image(self, body: bytes) -> FittedImage | str:
         """Return an image in a form that models accept, or the reason why there is none."""
@@ -26,5 +26,5 @@ class FileReaders:
 
     async def close(self) -> None:
         """Stop running readers. Safe to call twice."""
-        await self._pdfs.close()
+        await self._documents.close()
         await self._pictures.close()

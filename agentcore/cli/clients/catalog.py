@@ -263,6 +263,7 @@ _CLIENTS = (
         "Cline",
         _cline_path,
         ("mcpServers",),
+        # the limit is for tools that take long: it requests no progress, so a call that waits for approval ends earlier
         lambda reach: {"type": "stdio", **_command_entry(reach), "timeout": CALL_SECONDS},
         lambda reach: {
             "type": "streamableHttp",
@@ -270,7 +271,6 @@ _CLIENTS = (
             "headers": _bearer_headers(reach),
             "timeout": CALL_SECONDS,
         },
-        waits=True,
         project_files=(".clinerules", "AGENTS.md"),
     ),
     AgentClient(

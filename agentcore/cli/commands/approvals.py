@@ -9,10 +9,11 @@ from typing import Any
 
 import click
 
+from agentcore.approval_rules import APPROVAL_MODES
 from agentcore.cli.commands.completion import complete_argument, complete_tool
 from agentcore.cli.options import config_option, json_option
 
-_MODES = click.Choice(["ask", "ask_writes", "allow", "deny"])
+_MODES = click.Choice(APPROVAL_MODES)
 _CALLERS = click.Choice(["chat", "mcp", "host", "module", "view", "page", "token", "cli"])
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
+from agentcore.approval_rules import APPROVAL_MODES
 from agentcore.cli.commands.completion import complete_machine
 from agentcore.cli.options import config_option, reserve_for_json
 from agentcore.cli.terminal.exits import CliError
 
 _STDIN_BYTES = 2 * 1024 * 1024
-_MODES = ("ask", "ask_writes", "allow", "deny")
 
 
 @click.command()
@@ -19,7 +19,7 @@ _MODES = ("ask", "ask_writes", "allow", "deny")
 @click.option("--agent", default="", metavar="ID", help="The agent of app.json whose instructions and tools hold.")
 @click.option("--session", "session_id", default="", metavar="ID", help="Go on with a session.")
 @click.option("-c", "--continue", "goes_on", is_flag=True, help="Go on with the session that was last used.")
-@click.option("--mode", type=click.Choice(_MODES), help="Which calls of the model need approval.")
+@click.option("--mode", type=click.Choice(APPROVAL_MODES), help="Which calls of the model need approval.")
 @click.option(
     "--host",
     default="",

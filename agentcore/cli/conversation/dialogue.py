@@ -26,7 +26,8 @@ _HELP = """\
   /sessions              list sessions; /sessions ID goes on with one
   /model [NAME]          list models, or change the model
   /agent [ID]            list agents, or change the agent
-  /mode [MODE]           show or change which calls need approval: ask, ask_writes, allow, deny
+  /mode [MODE]           show or change which calls need approval: ask, accept_edits, ask_writes, plan,
+                         allow, deny
   /host [NAME]           list hosts, or have the calls go to one; server: to the server, agent: as the agent says
   /system                show what the model is told before the conversation
   /queue                 show messages that wait for their turn; /queue go lets go on what is held,

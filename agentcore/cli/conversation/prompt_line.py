@@ -17,6 +17,7 @@ from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import create_output
 
+from agentcore.approval_rules import APPROVAL_MODES
 from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.output import print_notice
 from agentcore.store.state import create_private_file
@@ -26,7 +27,6 @@ _VALUE = re.compile(r"/(?:tool|prompt) +(?P<tool>\S+) +(?P<others>(?:.* )?)(?P<a
 _FILES = PathCompleter(expanduser=True)
 _PROMPT = ANSI("\x1b[1m>\x1b[0m ")
 _EMPTY_SECONDS = 1.0
-_MODES = ("ask", "ask_writes", "allow", "deny")
 
 
 FindValues = Callable[[str, str, str, Mapping[str, str]], Awaitable[list[str]]]
@@ -217,7 +217,7 @@ class _Completer(Completer):
         if len(words) == 1:
             return [f"/{command}" for command in self.commands]
         if words[0] == "/mode":
-            return _MODES
+            return APPROVAL_MODES
         if words[0] == "/prompt" and len(words) == 2:  # noqa: PLR2004 - the command and the prompt
             return self.prompts
         if words[0] == "/tool" and len(words) == 2:  # noqa: PLR2004 - the command and the tool

@@ -7,6 +7,7 @@ from functools import partial
 import structlog
 
 from agentcore.api import ToolDefinition
+from agentcore.approval_rules.decisions import MODES_THAT_READ
 from agentcore.bounds import (
     APPROVAL_SECONDS,
     APPROVALS_WAITING,
@@ -40,7 +41,7 @@ __all__ = ["ApprovalQueue", "ApprovalRequest", "Approver", "PendingApproval", "V
 
 log = structlog.get_logger(__name__)
 
-_ASKS_ONCE_A_HOST = frozenset(("mode:ask_writes", "untrusted"))
+_ASKS_ONCE_A_HOST = frozenset((*(f"mode:{mode}" for mode in MODES_THAT_READ), "untrusted"))
 
 
 class ApprovalQueue:

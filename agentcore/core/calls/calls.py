@@ -24,6 +24,7 @@ from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.core.policy.approval_policy import ApprovalPolicy
 from agentcore.core.policy.authority import PERSONS, authorise
+from agentcore.core.policy.page_scripts import PageScripts
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
@@ -59,6 +60,7 @@ class Calls:
         approvals: ApprovalQueue,
         conversation: ConversationSlot,
         places: ModuleHosts,
+        page_scripts: PageScripts,
         explain: Explain,
     ) -> None:
         self._limits = limits
@@ -69,7 +71,7 @@ class Calls:
             workspace, store, events, resources, conversation, self.run_call, places
         )
         self.preparation = Preparation(registry, services)
-        self.permission = Permission(policy, approvals, self.preparation, workspace)
+        self.permission = Permission(policy, approvals, self.preparation, workspace, page_scripts)
         self._execution = Execution(registry, self.preparation, self.permission, services, limits)
         self._settlement = Settlement(store, events, resources)
         self.in_flight: dict[str, Call] = {}

@@ -5,7 +5,7 @@ import os
 import time
 from typing import Any
 
-from agentcore.approval_rules.call_facts import CallFacts
+from agentcore.approval_rules.call_facts import CallFacts, effects_of
 from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.core.approvals.pending import PendingApproval
 from agentcore.core.approvals.queue import ApprovalQueue
@@ -17,6 +17,7 @@ from agentcore.core.declarations.hosted_names import pool_of
 from agentcore.core.policy.approval_policy import OWN_CALL, ApprovalPolicy
 from agentcore.core.policy.authority import Decision, is_looser
 from agentcore.core.policy.grant_offers import offers_for
+from agentcore.core.policy.page_scripts import PageScripts
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.net.url_pattern import host_of
@@ -26,12 +27,18 @@ class Permission:
     """Permits calls that may run, and asks the user about the others."""
 
     def __init__(
-        self, policy: ApprovalPolicy, approvals: ApprovalQueue, preparation: Preparation, workspace: Workspace
+        self,
+        policy: ApprovalPolicy,
+        approvals: ApprovalQueue,
+        preparation: Preparation,
+        workspace: Workspace,
+        page_scripts: PageScripts,
     ) -> None:
         self._policy = policy
         self._approvals = approvals
         self._preparation = preparation
         self._workspace = workspace
+        self._page_scripts = page_scripts
 
     async def permit_call(self, call: Call, prepared: PreparedCall) -> PreparedCall:
         """Permit a call or raise; `call.ruling` records the decision.
@@ -97,6 +104,10 @@ class Permission:
         hosts = {host for url in (preview.urls if preview else ()) if (host := host_of(url))}
         for name in sorted(hosts) or [call.request.tool]:
             await self._policy.record_untrusted_source(call.session_id, name)
+
+    async def record_page_script(self, prepared: PreparedCall) -> None:
+        """Record that a call is about to run a script of a model in the page, if it can run one."""
+        await self._page_scripts.record_run(effects_of(prepared.tool.definition, prepared.preview))
 
     async def facts_of(self, call: Call, prepared: PreparedCall, *, with_paths: bool = False) -> CallFacts:
         """Return the facts that the policy checks; `with_paths`: including paths in arguments, even if no rule checks

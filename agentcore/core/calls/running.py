@@ -94,6 +94,9 @@ class Execution:
         if ruling.approval is not None:
             # after the policy, and the last thing that is awaited before the record: nothing changes behind its back
             prepared = await self._check_again(call, prepared, ruling.approval.request)
+        if now.module.manifest.runs_scripts_in_page:
+            # before it runs: from its first line on, a script could act as the page
+            await self._permission.record_page_script(prepared)
         if definition.annotations.open_world:
             # before it runs: its output may be read while it is still running
             await self._permission.record_untrusted_source(call)

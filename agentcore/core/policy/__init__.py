@@ -14,3 +14,4 @@ from agentcore.core.policy.authority import (
     scopes_for,
 )
 from agentcore.core.policy.grants import GrantOffer
+from agentcore.core.policy.page_scripts import PageScripts

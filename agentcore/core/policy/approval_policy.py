@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 from agentcore.api import CallPreview, Effect, Principal, ToolDefinition
 from agentcore.approval_rules.call_facts import CallFacts
 from agentcore.approval_rules.command_pattern import escape_pattern
 from agentcore.approval_rules.criteria import Criteria, RunsOn, Url
-from agentcore.approval_rules.decisions import ApprovalMode, DecisionKind
+from agentcore.approval_rules.decisions import MODES_THAT_READ, ApprovalMode, DecisionKind
 from agentcore.config.app_json import ApprovalRule, ApprovalsConfig
 from agentcore.core.policy.authority import PERSONS, Decision
 from agentcore.core.policy.grants import Grants
@@ -19,6 +20,7 @@ from agentcore.store.approvals.store import ApprovalStore
 
 _READ: frozenset[Effect] = frozenset(("read",))
 _READ_AND_EGRESS: frozenset[Effect] = frozenset(("read", "egress"))
+_READ_AND_WRITE: frozenset[Effect] = frozenset(("read", "write"))
 _REACHES_OUT: frozenset[Effect] = frozenset(("egress", "execute", "dangerous"))
 """Effects that untrusted content may try to cause."""
 
@@ -67,6 +69,12 @@ class Considered:
     differs: str | None
 
 
+_NO_CHANGES_IN_PLAN = (
+    "the mode is plan: calls that change something or run code are refused until the user chooses another mode; "
+    "look up what you need, then describe the plan"
+)
+"""The reason for the model and the user why a call does not run in the mode `plan`."""
+
 _PREVIEW_FAILURES = {
     "failed": "its tool failed to work out what it would do",
     "timed_out": "its tool could not work out in time what it would do",
@@ -79,7 +87,7 @@ class ApprovalPolicy:
 
     Args:
         roots: Real paths of the workspace roots.
-        page_is_scripted: True if scripts of a model run in the page now: then its calls may not be the user's.
+        page_is_scripted: True if scripts of a model have run in the page: then its calls may not be the user's.
     """
 
     def __init__(
@@ -215,8 +223,8 @@ class ApprovalPolicy:
         """Yield all decisions about a call, the strongest first."""
         is_own = facts.principal.kind in PERSONS
         yield from self._decisions_by_rules(facts, self._denying)
-        if not is_own and facts.mode == "deny":
-            yield Decision("deny", "mode:deny", f"calls of a {facts.principal.kind} are refused")
+        if not is_own:
+            yield from _refusals_by_mode(facts)
         if facts.is_protected:
             yield Decision("ask", "protected", "it touches files that decide what runs or what is allowed")
         if facts.preview_failure:
@@ -228,9 +236,7 @@ class ApprovalPolicy:
         if is_own:
             is_harmless = facts.effects <= _READ or facts.touches_session_only
             if self._may_be_a_script(facts.principal) and not is_harmless:
-                yield Decision(
-                    "ask", "page_scripts", "a module runs scripts of a model in the page, which may call too"
-                )
+                yield Decision("ask", "page_scripts", "a script of a model has run in the page, and may call too")
             yield OWN_CALL
         if facts.touches_session_only:
             yield Decision("allow", "session", "it touches nothing but its own session")
@@ -238,9 +244,7 @@ class ApprovalPolicy:
         if facts.mode == "allow":
             yield Decision("allow", "mode:allow", "the mode lets calls run")
         yield from self._decisions_by_grants(facts)
-        # results of a foreign machine's call are sent to that machine
-        if facts.mode == "ask_writes" and facts.effects <= _READ and not facts.is_of_foreign_machine:
-            yield Decision("allow", "mode:ask_writes", "it only reads")
+        yield from self._permissions_by_mode(facts)
         yield self._ask_decision(facts, f"mode:{facts.mode}", _reason_to_ask(facts))
 
     def _decisions_by_rules(self, facts: CallFacts, rules: Sequence[Rule]) -> Iterator[Decision]:
@@ -271,7 +275,25 @@ class ApprovalPolicy:
         for grant in self.grants:
             if grant.row.scope != "host" and grant.applies_to(facts):
                 return grant.row.grant_id
-        return self._granted_hosts(facts) if facts.mode == "ask_writes" else None
+        return self._granted_hosts(facts) if facts.mode in MODES_THAT_READ else None
+
+    def _permissions_by_mode(self, facts: CallFacts) -> Iterator[Decision]:
+        """Yield the decisions of modes that let some calls run."""
+        # results of a foreign machine's call are sent to that machine
+        if facts.mode in MODES_THAT_READ and facts.effects <= _READ and not facts.is_of_foreign_machine:
+            yield Decision("allow", f"mode:{facts.mode}", "it only reads")
+        if facts.mode == "accept_edits" and self._changes_workspace_only(facts):
+            yield Decision("allow", "mode:accept_edits", "it only changes files of the workspace")
+
+    def _changes_workspace_only(self, facts: CallFacts) -> bool:
+        """True if all that a call does is to read and change files in the workspace, as its tool itself reports."""
+        # the workspace of a foreign machine is somebody else's, and its results are sent there
+        if facts.is_of_foreign_machine or facts.host or not facts.effects <= _READ_AND_WRITE:
+            return False
+        if not facts.is_previewed or not facts.paths:
+            return False
+        roots = [PurePosixPath(root) for root in self.roots]
+        return all(_is_below(PurePosixPath(path), roots) for path in facts.paths)
 
     def _granted_hosts(self, facts: CallFacts) -> str | None:
         """Return the grant for the host of a call that only reads from there; all its hosts must be granted."""
@@ -313,6 +335,19 @@ class ApprovalPolicy:
 
     def _rules_deciding(self, decision: str) -> tuple[Rule, ...]:
         return tuple(rule for rule in self.rules if rule.decision == decision)
+
+
+def _refusals_by_mode(facts: CallFacts) -> Iterator[Decision]:
+    """Yield the decisions of modes that refuse some calls, or all."""
+    if facts.mode == "deny":
+        yield Decision("deny", "mode:deny", f"calls of a {facts.principal.kind} are refused")
+    if facts.mode == "plan" and not facts.touches_session_only and not facts.effects <= _READ_AND_EGRESS:
+        yield Decision("deny", "mode:plan", _NO_CHANGES_IN_PLAN)
+
+
+def _is_below(path: PurePosixPath, folders: Sequence[PurePosixPath]) -> bool:
+    """True if a real path is one of the folders or below one; a relative path, or one with `..`, is below none."""
+    return path.is_absolute() and ".." not in path.parts and any(path.is_relative_to(folder) for folder in folders)
 
 
 def _reason_to_ask(facts: CallFacts) -> str:

@@ -76,7 +76,8 @@ PERSONS = frozenset(("page", "token", "cli"))
 USER_ACCOUNT = "user"
 """The account that the user's own calls are counted on, whichever of `PERSONS` makes them."""
 
-_STRICTEST_FIRST: tuple[ApprovalMode, ...] = ("deny", "ask", "ask_writes", "allow")
+_STRICTEST_FIRST: tuple[ApprovalMode, ...] = ("deny", "ask", "plan", "ask_writes", "accept_edits", "allow")
+"""`plan` runs reads, which `ask` asks about; leaving it for `ask` allows nothing without the user."""
 
 
 def find_reach(principal: Principal, action: Action) -> Reach | None:

@@ -3,6 +3,7 @@
 from agentcore.approval_rules.call_facts import CallFacts
 from agentcore.approval_rules.command_pattern import escape_pattern
 from agentcore.approval_rules.criteria import RunsOn, Url, suggest_patterns
+from agentcore.approval_rules.decisions import MODES_THAT_READ
 from agentcore.core.policy.authority import PERSONS, Decision
 from agentcore.core.policy.grants import GrantOffer, GrantScope
 from agentcore.net.url_pattern import origin_of
@@ -25,7 +26,7 @@ def host_offers(facts: CallFacts) -> tuple[GrantOffer, ...]:
     """Return what an approval grants implicitly if only writes ask: further reading from the same hosts."""
     if (
         facts.is_of_foreign_machine
-        or facts.mode != "ask_writes"
+        or facts.mode not in MODES_THAT_READ
         or not facts.is_previewed
         or not facts.effects <= frozenset(("read", "egress"))
     ):

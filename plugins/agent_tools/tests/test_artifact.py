@@ -1,7 +1,9 @@
 """What was too long for a result, as a model reads it, looks for words in it, and puts it into a file."""
 
+import io
 import json
 import re
+import zipfile
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -190,3 +192,15 @@ async def test_pdf_is_read_as_its_text(keep) -> None:
     assert first.blocks()[0].text.startswith("[kept.bin: lines 1 to 2 of 2 of its text]\n--- page 1 of 1 ---")
     assert second.blocks()[0].text.endswith("The tide comes at nine.")
     assert "it is damaged" in why.blocks()[0].text
+
+
+@pytest.mark.processes
+async def test_document_is_read_whatever_type_its_server_named(keep) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        archive.writestr("content.xml", "<d><body><p>The tide comes at nine.</p></body></d>")
+    for mime in ("application/octet-stream", "application/vnd.oasis.opendocument.text"):
+        artifact_id = await kept_id(keep, file.getvalue(), mime=mime)
+        read = (await keep("artifact", id=artifact_id, action="read")).unwrap()
+        assert read.blocks()[0].text.endswith("of its text]\nThe tide comes at nine.")

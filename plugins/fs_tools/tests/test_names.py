@@ -24,6 +24,7 @@ async def test_name_that_looks_the_same_is_found(call, root: Path, there: str, g
     assert (await call("read_file", path=f"{root}/{given}")).data["path"] == there
     assert (await call("file_stat", path=given)).data["path"] == there
     assert (await call("grep", pattern="needle", path=given)).data["files"] == [there]
+    assert repr(there) in (await call("glob", pattern=given)).blocks()[0].text
     await call("edit", path=given, edits=[{"old": "needle", "new": "thread"}])
     await call("write_file", path=given, content="new\n")
     assert file.read_text() == "new\n"

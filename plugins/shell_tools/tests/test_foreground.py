@@ -52,6 +52,13 @@ async def test_folder_is_one_of_the_workspace_and_no_other(call, failure, root):
     assert (await failure("bash", command="pwd", cwd="link")).type == "path_outside_workspace"
 
 
+@pytest.mark.parametrize(("there", "given"), [("U\u0308ber", "\u00dcber"), ("my\u00a0notes", "my notes")])
+async def test_folder_whose_name_looks_the_same_is_found(call, root, there, given):
+    (root / there).mkdir()
+    result = await call("bash", command="pwd", cwd=given)
+    assert result.data["output"] == f"{root}/{there}\n"
+
+
 async def test_shell_reads_no_start_up_files(call, monkeypatch, tmp_path):
     (tmp_path / "home").mkdir()
     for name in (".bashrc", ".bash_profile", ".profile"):

@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import gzip
+import io
 import json
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -372,6 +374,23 @@ async def test_pdf_without_text_to_read_says_why_and_is_kept(serve, start, text,
     assert why in text(result)
     assert result.data["text"] == ""
     assert await host.host.store.artifacts.load(result.data["artifact_id"]) == pdf
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("content_type", ["application/octet-stream", "text/plain", ""])
+async def test_document_is_read_as_text_whatever_type_the_server_names(serve, start, text, content_type) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        archive.writestr("content.xml", "<d><body><p>Two cranes fell.</p><p>Nobody was hurt.</p></body></d>")
+    host = await start()
+    site = await serve({"/a.odt": answering(file.getvalue(), **{"Content-Type": content_type})})
+    result = await host.call("web_fetch", url=f"{site}/a.odt")
+    assert result.data["text"] == "Two cranes fell.\nNobody was hurt."
+    assert result.data["content_type"] == "application/vnd.oasis.opendocument.text"
+    assert await host.host.store.artifacts.load(result.data["artifact_id"]) == file.getvalue()
+    found = await host.call("web_fetch", url=f"{site}/a.odt", find="cranes")
+    assert "Two cranes fell." in text(found)
 
 
 async def test_pdf_in_format_raw_is_kept_alone(start, site, text) -> None:

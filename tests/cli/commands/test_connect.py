@@ -93,7 +93,6 @@ def test_each_client_gets_an_entry_and_loses_it_again(place, home, client):
         ("opencode", "timeout", 660_000),
         ("kilo", "timeout", 660_000),
         ("goose", "timeout", 660),
-        ("cline", "timeout", 660),
     ],
 )
 def test_clients_that_take_a_limit_get_one_that_a_waiting_call_fits_into(place, home, client, key, limit):

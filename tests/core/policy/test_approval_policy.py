@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from agentcore.api import CallPreview, ToolDefinition
 from agentcore.api.context import Principal
 from agentcore.approval_rules.call_facts import CallFacts
+from agentcore.approval_rules.decisions import APPROVAL_MODES
 from agentcore.config.app_json import ApprovalRule, ApprovalsConfig
 from agentcore.core.policy.approval_policy import ApprovalPolicy
 from agentcore.core.policy.grant_offers import offers_for
@@ -48,12 +49,57 @@ NO_STORE = _NoStore()
         ("ask_writes", ["read", "write"], "ask"),
         ("ask_writes", ["egress"], "ask"),
         ("ask_writes", [], "ask"),
+        ("accept_edits", ["read"], "allow"),
+        ("accept_edits", ["write"], "ask"),
+        ("accept_edits", ["egress"], "ask"),
+        ("accept_edits", [], "ask"),
+        ("plan", ["read"], "allow"),
+        ("plan", ["read", "egress"], "ask"),
+        ("plan", ["write"], "deny"),
+        ("plan", ["dangerous"], "deny"),
+        ("plan", [], "deny"),
         ("allow", ["execute"], "allow"),
         ("deny", ["read"], "deny"),
     ],
 )
 def test_mode_decides_on_calls_of_a_model(mode, effects, kind):
     assert policy().decide(facts(*effects, mode=mode)).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("effects", "paths", "kind"),
+    [
+        (["write"], [f"{ROOT}/a.md"], "allow"),
+        (["read", "write"], [f"{ROOT}/a.md", f"{ROOT}/deep/b.md"], "allow"),
+        (["write"], [f"{ROOT}/a.md", "/home/ann/b.md"], "ask"),
+        (["write"], [f"{ROOT}/../b.md"], "ask"),
+        (["write"], [f"{ROOT}s/a.md"], "ask"),
+        (["write"], ["a.md"], "ask"),
+        (["write"], [], "ask"),
+        (["write", "egress"], [f"{ROOT}/a.md"], "ask"),
+        (["write", "execute"], [f"{ROOT}/a.md"], "ask"),
+    ],
+)
+def test_accept_edits_lets_calls_run_that_change_only_files_of_the_workspace(effects, paths, kind):
+    preview = CallPreview(effects=frozenset(effects), paths=tuple(paths))
+    assert policy().decide(facts("write", preview=preview, mode="accept_edits")).kind == kind
+
+
+def test_accept_edits_asks_about_changes_on_other_machines_and_of_protected_files():
+    preview = CallPreview(paths=(f"{ROOT}/a.md",))
+    here = facts("write", preview=preview, mode="accept_edits")
+    assert policy().decide(here).by == "mode:accept_edits"
+    there = dataclasses.replace(here, host="laptop", host_roots=(ROOT,))
+    from_there = dataclasses.replace(here, principal=Principal("host", "laptop"))
+    protected = dataclasses.replace(here, preview=dataclasses.replace(preview, is_protected=True))
+    assert [policy().decide(each).kind for each in (there, from_there, protected)] == ["ask"] * 3
+
+
+def test_plan_refuses_changes_whatever_rules_allow_and_says_why():
+    allowing = policy({"decision": "allow", "tool": "t"})
+    decision = allowing.decide(facts("write", mode="plan"))
+    assert (decision.kind, decision.by) == ("deny", "mode:plan")
+    assert "the mode is plan" in decision.reason
 
 
 @pytest.mark.spec("K2")
@@ -87,7 +133,7 @@ def test_call_with_a_caution_is_asked_about_with_it_whatever_the_mode_and_the_ru
     assert policy({"tool": "t", "decision": "deny"}).decide(facts("execute", preview=cautious)).kind == "deny"
 
 
-@pytest.mark.parametrize("mode", ["ask", "ask_writes", "allow", "deny"])
+@pytest.mark.parametrize("mode", APPROVAL_MODES)
 def test_mode_does_not_concern_a_person_s_own_call(mode):
     assert policy().decide(facts("execute", principal=PERSON, mode=mode)).kind == "allow"
 
@@ -101,7 +147,7 @@ def test_protected_files_are_asked_about_in_every_mode_that_does_not_refuse(prin
 
 
 @pytest.mark.parametrize("principal", [MODEL, Principal("cli")])
-@pytest.mark.parametrize("mode", ["ask", "ask_writes", "allow"])
+@pytest.mark.parametrize("mode", ["ask", "accept_edits", "ask_writes", "plan", "allow"])
 def test_call_whose_preview_failed_is_always_asked_about(principal, mode):
     failed = facts("read", principal=principal, preview=CallPreview(failure="timed_out"), mode=mode)
     decision = policy({"tool": "t", "decision": "allow"}).decide(failed)

@@ -237,13 +237,22 @@ class Scripts(Notes):
         """Count."""
         return len(self.written)
 
+    @tool(effects=("dangerous",))
+    async def script_run(self) -> str:
+        """Run a script."""
+        return "ran"
+
 
 @pytest.mark.spec("K3")
-async def test_calls_of_a_page_in_which_scripts_of_a_model_run_wait_unless_they_only_read(agentcore_client):
+async def test_calls_of_a_page_wait_once_a_script_of_a_model_ran_there_unless_they_only_read(agentcore_client):
     server = await agentcore_client([Scripts])
     of_page, person = await page(server), await approver(server)
-    assert (await of_page.ask("POST", "/api/tools/notes_count/call", {"arguments": {}}))[1]["ok"]
     body = {"arguments": {"text": "mine"}}
+    assert (await of_page.ask("POST", "/api/tools/note_write/call", body))[1]["ok"]
+    assert (await of_page.ask("POST", "/api/tools/notes_count/call", {"arguments": {}}))[1]["ok"]
+    assert (await of_page.ask("POST", "/api/tools/note_write/call", body))[1]["ok"]
+    assert (await (await server.post("/api/tools/script_run/call", json={"arguments": {}})).json())["ok"]
+    assert (await of_page.ask("POST", "/api/tools/notes_count/call", {"arguments": {}}))[1]["ok"]
     waiting = (await of_page.ask("POST", "/api/tools/note_write/call", body))[1]
     assert waiting["error"]["type"] == "approval_required"
     (call,) = (await person.ask("GET", "/api/approvals"))[1]["calls"]

@@ -128,6 +128,18 @@ async def test_calls_and_clients_that_wait_are_accessible_in_both_languages(ui, 
         assert await misplaced(page) == []
 
 
+async def test_why_a_client_could_not_be_revoked_is_shown(ui):
+    ui.allowed_errors.append("404")
+    await ui.host.store.client_keys.create_key("gone", ["chat"])
+    page = await approval_view(ui)
+    revoke = page.get_by_role("button", name="Revoke gone")
+    await revoke.wait_for()
+    await ui.host.store.client_keys.revoke_client("gone", lambda: None)  # which this page does not hear of
+    await revoke.click()
+    await expect(page.get_by_role("alert").filter(has_text="no client 'gone'")).to_be_visible()
+    await expect(revoke).to_have_count(0)
+
+
 async def test_client_is_paired_by_a_short_code_and_revoked(ui):
     page = await approval_view(ui)
     await page.get_by_role("button", name="Pair a client").click()

@@ -204,7 +204,7 @@ async def test_menu_of_choices_works_by_keyboard(open_chat):
     await opener.press("Enter")
     await expect(chat.page.get_by_role("menuitemradio", name="Ask always")).to_be_focused()
     await chat.page.keyboard.press("ArrowDown")
-    await expect(chat.page.get_by_role("menuitemradio", name="Ask before changes")).to_be_focused()
+    await expect(chat.page.get_by_role("menuitemradio", name="Allow file changes")).to_be_focused()
     await chat.page.keyboard.press("Escape")
     await expect(chat.page.get_by_role("menu", name="Which calls wait for you")).to_be_hidden()
     await expect(opener).to_be_focused()

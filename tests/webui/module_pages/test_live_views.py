@@ -1,4 +1,4 @@
-"""Live views with the modules of the repository's app.json: watching asks nobody, acting goes on when it is decided."""
+"""Live views once a script of a model has run in the page: watching asks nobody, acting goes on when it is decided."""
 
 import json
 from pathlib import Path
@@ -18,6 +18,12 @@ LISTED = json.loads((Path(__file__).parents[3] / "app.json").read_text())["modul
 WAITS = "Waits for your decision"
 
 
+async def run_script_in_page(ui):
+    """Let a script of a model begin; whether a page is open to run it makes no difference."""
+    await ui.server.running.outcome("ui_page_eval_js", {"script": "1", "timeoutMs": 1000}, session_id="chat")
+    assert ui.host.page_scripts.may_act
+
+
 async def both(ui, **options):
     """A page whose browser is logged in to both origins, as `serve --open` does it."""
     store = ui.host.store
@@ -31,6 +37,7 @@ async def both(ui, **options):
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def shared(browser, page_pool, tmp_path_factory):
     async with sharing(browser, page_pool, tmp_path_factory, LISTED) as ui:
+        await run_script_in_page(ui)
         ui.add_page(await both(ui))
         yield ui
 

@@ -5,7 +5,7 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from tests.webui.approval.pressing import open_tray, press
-from tests.webui.module_pages.test_live_views import both, open_terminal
+from tests.webui.module_pages.test_live_views import both, open_terminal, run_script_in_page
 from tests.webui.serving import PHONE
 from tests.webui.sharing import sharing
 
@@ -26,9 +26,19 @@ def strip(page):
     return page.get_by_role("navigation", name="Open resources")
 
 
-async def test_opening_again_waits_for_a_decision_where_the_pages_calls_do(start_webui, axe_problems):
+async def test_terminal_opens_by_one_click_until_a_script_of_a_model_has_run_in_the_page(start_webui, axe_problems):
     ui = await start_webui(["shell_tools", "ui_page"])
+    page = await ui.page("#/pages/shell_tools")
+    await page.locator("shell-tools-panel").get_by_role("button", name="New terminal").click()
+    terminal = page.locator("shell-tools-terminal")
+    await expect(terminal.locator(".xterm-focus")).to_contain_text("workspace")
+    await page.keyboard.type("echo typed-$((1+1))\n")
+    await expect(terminal.locator(".xterm-rows")).to_contain_text("typed-2")
+    assert (ui.host.approvals.waiting, ui.host.policy_changes.waiting) == ([], [])
+    await page.goto("about:blank")
+
     await open_terminal(ui, "sleep 600")
+    await run_script_in_page(ui)
     await ui.restart()
     page = await both(ui, viewport=PHONE, color_scheme="dark")
     await strip(page).get_by_role("link", name="sleep 600 (closed)").click()

@@ -1,5 +1,6 @@
-"""Converts attached artifacts to message content: texts and PDFs are read, images are referenced."""
+"""Converts attached artifacts to message content: texts and documents are read, images are referenced."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.untrusted import mark_untrusted
 from agentcore.core import Core
 from agentcore.core.calls import ArtifactReading, truncate_text
-from agentcore.documents import PICTURES, FittedImage
+from agentcore.documents import DOCUMENT_HEAD_BYTES, PICTURES, FittedImage, detect_document
 from agentcore.errors import ToolError
 from agentcore.store.artifacts import Artifact
 
@@ -30,7 +31,7 @@ class AttachedFiles:
     Args:
         core: Provides the artifacts.
         session_id: The session of the message.
-        readers: Read PDFs and images.
+        readers: Read documents and images.
         reading: Describes how the model reads what is left out.
 
     Attributes:
@@ -67,8 +68,8 @@ class AttachedFiles:
             if artifact.mime in PICTURES:
                 notice, shown = await self._read_image(artifact)
                 text = ""
-            elif artifact.mime == "application/pdf":
-                notice, text = await self._read_pdf(artifact, limit_chars)
+            elif await self._is_document(artifact):
+                notice, text = await self._read_document(artifact, limit_chars)
             else:
                 notice, text = "", await self._read_text(artifact, limit_chars)
         except ToolError as exc:  # no room for the converted file: the message is sent anyway
@@ -99,9 +100,15 @@ class AttachedFiles:
         rest = result_text("attached_rest", first=f"{first:,}", total=f"{found.total:,}", how=how)
         return f"{text.removesuffix(chr(10))}\n{rest}"
 
-    async def _read_pdf(self, artifact: Artifact, limit_chars: int) -> tuple[str, str]:
-        """Return a notice about a PDF, and its text."""
-        read = await self._readers.read_pdf(await self._artifacts.load(artifact.artifact_id))
+    async def _is_document(self, artifact: Artifact) -> bool:
+        with await self._artifacts.open_file(artifact.artifact_id) as file:
+            head = await asyncio.to_thread(file.read, DOCUMENT_HEAD_BYTES, 0)
+        return detect_document(head, artifact.name) is not None
+
+    async def _read_document(self, artifact: Artifact, limit_chars: int) -> tuple[str, str]:
+        """Return a notice about a document, and its text."""
+        body = await self._artifacts.load(artifact.artifact_id)
+        read = await self._readers.read_document(body, artifact.name)
         if len(read.text) <= limit_chars:
             return read.notice, read.text
         link = await self._save_artifact(read.text.encode(), "text/plain; charset=utf-8", f"{artifact.name}.txt")

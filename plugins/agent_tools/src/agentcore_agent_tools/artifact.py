@@ -4,16 +4,18 @@ import asyncio
 from typing import Any
 
 from agentcore.api import (
+    DOCUMENT_HEAD_BYTES,
     ArtifactLines,
     ArtifactLink,
     CallPreview,
+    DocumentReader,
     Image,
-    PdfReader,
     Text,
     ToolContext,
     ToolError,
     ToolResult,
     Workspace,
+    detect_document,
 )
 
 READ_LINES = 2_000
@@ -34,9 +36,9 @@ _SEEN = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 
 
 async def read_artifact(
-    ctx: ToolContext, artifact_id: str, offset: int | None, limit: int | None, pdfs: PdfReader
+    ctx: ToolContext, artifact_id: str, offset: int | None, limit: int | None, documents: DocumentReader
 ) -> ToolResult:
-    """Return lines of a text or PDF, an image as such, and bytes of anything else.
+    """Return lines of a text or document, an image as such, and bytes of anything else.
 
     Raises:
         ToolError: `artifact_not_found`, `invalid_arguments`.
@@ -48,8 +50,8 @@ async def read_artifact(
     room = _READ_CHARS if ctx.model_chars is None else ctx.model_chars - _NOTE_CHARS
     first = max(offset or 1, 1)
     lines = min(limit or READ_LINES, READ_LINES)
-    if link.mime == "application/pdf":
-        read_text = await pdfs.read(await ctx.artifacts.load(artifact_id), ctx.workspace)
+    if await _is_document(ctx, link):
+        read_text = await documents.read(await ctx.artifacts.load(artifact_id), ctx.workspace, link.name)
         if not read_text.text:
             return ToolResult(f"[{_format_link(link)}: {read_text.notice}]", _describe_link(link))
         return _build_lines_result(link, _slice_lines(read_text.text, first, lines, room), first, " of its text")
@@ -60,6 +62,17 @@ async def read_artifact(
             raise
         return await _read_bytes(ctx, link, offset or 0, min(limit or _BYTES, _BYTES_MAX))
     return _build_lines_result(link, found, first)
+
+
+async def _is_document(ctx: ToolContext, link: ArtifactLink) -> bool:
+    """Return True if an artifact is read as a document; its bytes decide, because a server may call it anything."""
+
+    def read_head() -> bytes:
+        with file:
+            return file.read(DOCUMENT_HEAD_BYTES, 0)
+
+    file = await ctx.artifacts.open(link.artifact_id)
+    return detect_document(await asyncio.to_thread(read_head), link.name) is not None
 
 
 def _slice_lines(text: str, first: int, limit: int, chars: int) -> ArtifactLines:

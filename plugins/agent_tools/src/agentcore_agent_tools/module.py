@@ -8,10 +8,10 @@ from agentcore.api import (
     HIDDEN_FROM_MODELS,
     BaseModel,
     CallPreview,
+    DocumentReader,
     Field,
     HostInfo,
     Module,
-    PdfReader,
     Runtime,
     ToolContext,
     ToolDefinition,
@@ -103,18 +103,18 @@ class AgentTools(Module[AgentSettings]):
     def __init__(self) -> None:
         super().__init__()
         self._memories: MemoryStore | None = None
-        self._pdfs: PdfReader | None = None
+        self._documents: DocumentReader | None = None
 
     def init(self, runtime: Runtime) -> None:
         """Open the memory store, and update the tools when hosts change."""
-        self._pdfs = PdfReader()
+        self._documents = DocumentReader()
         self._memories = MemoryStore(runtime.data_dir / "memories.sqlite3")
         runtime.subscribe("hosts.changed", lambda event: runtime.tools_changed())
 
     async def shutdown(self) -> None:
-        """Close the memory store and stop reading PDFs."""
-        if self._pdfs is not None:
-            await self._pdfs.close()
+        """Close the memory store and stop reading documents."""
+        if self._documents is not None:
+            await self._documents.close()
         if self._memories is not None:
             self._memories.close()
             self._memories = None
@@ -232,7 +232,7 @@ class AgentTools(Module[AgentSettings]):
 
         Args:
             id: `art_…`, as a result named it.
-            action: `read` a part of a text or PDF, or see a picture; `search` its lines; `save` it all into the
+            action: `read` a part of a text or document, or see a picture; `search` its lines; `save` it all into the
                 workspace.
             offset: First line, from 1; where there are none, byte, from 0.
             limit: How many lines (or bytes, or matches) at most; left out, as many as fit.
@@ -245,8 +245,8 @@ class AgentTools(Module[AgentSettings]):
         """
         match action:
             case "read":
-                assert self._pdfs is not None  # noqa: S101 - `init` made it
-                return await artifacts.read_artifact(ctx, id, offset, limit, self._pdfs)
+                assert self._documents is not None  # noqa: S101 - `init` made it
+                return await artifacts.read_artifact(ctx, id, offset, limit, self._documents)
             case "search":
                 return await artifacts.search_artifact(ctx, id, query, offset, limit)
             case "save":

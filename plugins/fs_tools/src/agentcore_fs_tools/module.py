@@ -25,8 +25,8 @@ from agentcore_fs_tools.edit.editing import Edit
 from agentcore_fs_tools.edit.known_files import KnownFiles
 from agentcore_fs_tools.edit.view import DIFF_VIEW
 from agentcore_fs_tools.edit.writing import edit_change, write_change
+from agentcore_fs_tools.read.documents import Documents
 from agentcore_fs_tools.read.listing import list_dir
-from agentcore_fs_tools.read.pdf import Pdfs
 from agentcore_fs_tools.read.reading import LINES_DEFAULT, ReadRequest, read_file
 from agentcore_fs_tools.read.status import describe_path
 from agentcore_fs_tools.search.globbing import PATH_LIMIT, Order, find_files
@@ -130,12 +130,12 @@ class FsTools(Module[FsSettings]):
     _ripgrep: str | None = None
     _side: CopyingSide | None = None
     _known_files: KnownFiles
-    _pdfs: Pdfs | None = None
+    _documents: Documents | None = None
 
     async def init(self, runtime: Runtime) -> None:
         """Locate ripgrep and register the handler for copies from and to other hosts."""
         self._known_files = KnownFiles()
-        self._pdfs = Pdfs(runtime.workspace)
+        self._documents = Documents(runtime.workspace)
         self._ripgrep = find_ripgrep()
         self._side = CopyingSide(
             runtime.workspace, lambda: self.settings.between_hosts_mb << 20, self._refuse_unless_writable
@@ -144,9 +144,9 @@ class FsTools(Module[FsSettings]):
         runtime.subscribe("hosts.changed", lambda event: runtime.tools_changed())
 
     async def shutdown(self) -> None:
-        """Abort incoming copies, and stop reading PDFs."""
-        if self._pdfs is not None:
-            await self._pdfs.close()
+        """Abort incoming copies, and stop reading documents."""
+        if self._documents is not None:
+            await self._documents.close()
         if self._side is not None:
             await self._side.close()
             self._side = None
@@ -185,9 +185,9 @@ class FsTools(Module[FsSettings]):
         encoding: Encoding = None,
         raw: Annotated[bool, Field(description="Without numbers, and uncut.")] = False,
     ) -> ToolResult[results.ReadFile]:
-        """Read a text file or PDF, or look at an image. The number and tab in front of each line are no part of it."""
+        """Read a text file, document or image. The number and tab in front of each line are no part of it."""
         request = ReadRequest(path, offset, limit, encoding, raw, ctx.model_chars)
-        result = read_file(ctx.workspace, request, lambda: ctx.is_cancelled, self._pdfs)
+        result = read_file(ctx.workspace, request, lambda: ctx.is_cancelled, self._documents)
         self._known_files.add(ctx, path)
         return result
 

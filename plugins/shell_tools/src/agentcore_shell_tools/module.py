@@ -24,6 +24,7 @@ from agentcore.api import (
     ToolResult,
     WebComponent,
     Workspace,
+    also_called,
     known_to_models,
     tool,
 )
@@ -48,13 +49,18 @@ _LIMIT_S = TIMEOUT_MS_MOST / 1000 + 20
 _TERMINAL = ResourceUse(RESOURCE_TYPE, argument="process_id", skip_queue=True, not_found="process_not_found")
 
 
+_TIMEOUT_NAMES = ("timeout", "timeout_ms", "timeout_millis", "wait_ms")
+_BACKGROUND_NAMES = ("run_in_background", "is_background")
+_FOLDER_NAMES = ("workdir", "working_directory", "working_dir", "directory")
+_PROCESS_NAMES = ("bash_id", "shell_id", "task_id")
+
 ProcessId = Annotated[
     str,
     Field(
         min_length=1,
         max_length=2000,
         description="The id that bash with background: true returned: `terminal_0`, or the whole id of the resource.",
-        json_schema_extra=known_to_models(),
+        json_schema_extra=known_to_models() | also_called(*_PROCESS_NAMES),
     ),
 ]
 
@@ -129,7 +135,7 @@ class ShellTools(Module[ShellSettings]):
         else:
             CommandRequest(arguments["command"]).check_command()
             with ctx.workspace.working_folder(arguments.get("cwd")):
-                folder = ctx.workspace.real_path(ctx.workspace.locate(arguments.get("cwd") or "."))
+                folder = ctx.workspace.real_path(ctx.workspace.find_place(arguments.get("cwd") or "."))
             if reason := self._open_consent.find_reason(ctx.call_id):
                 caution = _CAUTION[self.runtime.locale].format(reason=reason)
         is_sandboxed = self._running_shell.sandbox.is_on
@@ -161,7 +167,7 @@ class ShellTools(Module[ShellSettings]):
             Field(
                 max_length=120_000,
                 description="Text for bash; empty only where `keys` are given.",
-                json_schema_extra=known_to_models(),
+                json_schema_extra=known_to_models() | also_called("cmd", "script"),
             ),
         ],
         *,
@@ -169,7 +175,7 @@ class ShellTools(Module[ShellSettings]):
             bool,
             Field(
                 description="Give a process_id at once, and let it run: servers, watchers, long builds.",
-                json_schema_extra=known_to_models("Give a process_id at once."),
+                json_schema_extra=known_to_models("Give a process_id at once.") | also_called(*_BACKGROUND_NAMES),
             ),
         ] = False,
         timeoutMs: Annotated[  # noqa: N803 - spelled as on the wire
@@ -178,7 +184,7 @@ class ShellTools(Module[ShellSettings]):
                 ge=1,
                 le=TIMEOUT_MS_MOST,
                 description="In the foreground: it is ended after so many milliseconds.",
-                json_schema_extra=known_to_models(),
+                json_schema_extra=known_to_models() | also_called(*_TIMEOUT_NAMES),
             ),
         ] = TIMEOUT_MS,
         cwd: Annotated[
@@ -187,7 +193,7 @@ class ShellTools(Module[ShellSettings]):
                 min_length=1,
                 max_length=4096,
                 description="Folder to run in; left out, the first workspace root.",
-                json_schema_extra=known_to_models(),
+                json_schema_extra=known_to_models() | also_called(*_FOLDER_NAMES),
             ),
         ] = None,
         terminal: Annotated[
@@ -264,7 +270,7 @@ class ShellTools(Module[ShellSettings]):
                 ge=0,
                 le=TIMEOUT_MS_MOST,
                 description="With `block`: how long to wait at most.",
-                json_schema_extra=known_to_models("With `block`."),
+                json_schema_extra=known_to_models("With `block`.") | also_called(*_TIMEOUT_NAMES),
             ),
         ] = BLOCK_MS,
         filter: Annotated[  # noqa: A002

@@ -85,7 +85,7 @@ class Processes:
             supervised.end(0)
             os.close(typing)
             raise
-        folder = ctx.workspace.real_path(ctx.workspace.locate(request.folder or "."))
+        folder = ctx.workspace.real_path(ctx.workspace.find_place(request.folder or "."))
         running = started, typing
         process = Process(resource, request.command, folder, running, has_terminal=has_terminal)
         self._table[process.process_id] = process

@@ -135,7 +135,7 @@ def _locate_existing(workspace: Workspace, path: str) -> tuple[Path, bool]:
     Raises:
         ToolError: `path_not_found`, `path_outside_workspace`, …
     """
-    target = workspace.locate(path)
+    target = workspace.find_place(path)
     kind = workspace.kind_of(workspace.stat(target))
     name = workspace.read_name(workspace.real_path(target))
     return Path(os.fsdecode(name)), kind == "directory"

@@ -130,30 +130,33 @@ async def build_file_result(ctx: ToolContext, reply: Reply, media: Media, mime: 
     return ToolResult([text, link], data=about | {"artifact_id": link.artifact_id}, untrusted=True)
 
 
-async def build_pdf_result(ctx: ToolContext, reply: Reply, options: FetchOptions, reading: Reading) -> ToolResult:
-    """Build the result for a PDF: a part of its text.
+async def build_document_result(
+    ctx: ToolContext, reply: Reply, options: FetchOptions, reading: Reading, mime: str
+) -> ToolResult:
+    """Build the result for a document: a part of its text.
 
     With the first part, the file is stored as an artifact, and so is the complete text if it is longer.
 
     Raises:
         ToolError: `offset_out_of_range`.
     """
-    result = _build_reading_result(reply, options, reading, {"content_type": "application/pdf"})
+    result = _build_reading_result(reply, options, reading, {"content_type": mime})
     if options.offset or options.find:
         return result
-    kept = {"artifact_id": await _save_artifact(ctx, reply, "application/pdf")}
+    kept = {"artifact_id": await _save_artifact(ctx, reply, mime)}
     if result.truncated:
-        name = f"{_file_name(reply)}.txt"
+        name = f"{file_name(reply)}.txt"
         kept["text_artifact_id"] = await ctx.artifacts.save(reading.text.encode(), mime="text/plain", name=name)
     data = result.data | {name: link.artifact_id for name, link in kept.items()}
     return replace(result, content=[*result.blocks(), *kept.values()], data=data)
 
 
 async def _save_artifact(ctx: ToolContext, reply: Reply, mime: str) -> ArtifactLink:
-    return await ctx.artifacts.save(reply.body, mime=mime, name=_file_name(reply))
+    return await ctx.artifacts.save(reply.body, mime=mime, name=file_name(reply))
 
 
-def _file_name(reply: Reply) -> str:
+def file_name(reply: Reply) -> str:
+    """Return the file name in an address."""
     return reply.url.split("?")[0].rstrip("/").rpartition("/")[2][:100] or "download"
 
 
@@ -239,7 +242,7 @@ def shell_notice(chars: int, *, has_scripts: bool, sends_on_to: str | None) -> t
 
 def detect_kind(reply: Reply) -> tuple[Media, str]:
     """Return the kind of a response and its media type."""
-    return detect_media(reply.body, reply.headers.get("content-type", ""))
+    return detect_media(reply.body, reply.headers.get("content-type", ""), reply.url)
 
 
 def _select_part(text: str, options: FetchOptions) -> tuple[str, int | None]:

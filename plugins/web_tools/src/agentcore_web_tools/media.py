@@ -2,7 +2,9 @@
 
 from typing import Literal
 
-Media = Literal["html", "text", "image", "pdf", "binary"]
+from agentcore.api import DocumentKind, detect_document
+
+Media = Literal["html", "text", "image", "document", "binary"]
 
 _PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
 _TEXT_TYPES = (
@@ -16,21 +18,23 @@ _TEXT_SUFFIXES = ("+json", "+xml", "javascript", "yaml", "toml", "x-sh", "sql", 
 _HEAD_BYTES = 1_024
 
 
-def detect_media(body: bytes, content_type: str) -> tuple[Media, str]:
+def detect_media(body: bytes, content_type: str, url: str = "") -> tuple[Media, str]:
     """Detect the kind of a body and its media type.
 
-    Images, PDFs and binary data are detected from the first bytes, because servers are often wrong about these.
+    Images, documents and binary data are detected from the first bytes, because servers are often wrong about these.
 
     Args:
         body: The decompressed body; its start is enough.
         content_type: The header, or empty.
+        url: The address; its name matters for notebooks alone.
     """
     mime = content_type.partition(";")[0].strip().lower()
     picture = _detect_image(body)
     if picture:
         return "image", picture
-    if body[:_HEAD_BYTES].lstrip()[:5] == b"%PDF-":
-        return "pdf", "application/pdf"
+    document = detect_document(body, url.partition("?")[0])
+    if document is not None:
+        return "document", "application/pdf" if document is DocumentKind.PDF else mime or "application/octet-stream"
     if mime in ("text/html", "application/xhtml+xml"):
         return "html", mime
     if mime.startswith("text/") or mime in _TEXT_TYPES or mime.endswith(_TEXT_SUFFIXES):

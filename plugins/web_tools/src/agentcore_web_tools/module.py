@@ -8,9 +8,9 @@ from typing import Annotated, Any, ClassVar
 
 from agentcore.api import (
     CallPreview,
+    DocumentReader,
     Field,
     Module,
-    PdfReader,
     Runtime,
     ToolContext,
     ToolError,
@@ -25,11 +25,12 @@ from agentcore_web_tools.fetching import (
     FetchOptions,
     Format,
     Reading,
+    build_document_result,
     build_file_result,
-    build_pdf_result,
     build_text_result,
     check_status,
     detect_kind,
+    file_name,
 )
 from agentcore_web_tools.searching import (
     BRAVE_URL,
@@ -79,7 +80,7 @@ class WebTools(Module[WebSettings]):
     _policy: UrlPolicy
     _client: WebClient
     _provider: Provider | None
-    _pdfs: PdfReader | None = None
+    _documents: DocumentReader | None = None
 
     def init(self, runtime: Runtime) -> None:
         """Create the client, and the search provider if one is configured.
@@ -98,12 +99,12 @@ class WebTools(Module[WebSettings]):
         if self._provider is None:
             said, advice = _NO_PROVIDER[runtime.locale]
             runtime.note("web_search", said, advice=advice)
-        self._pdfs = PdfReader()
+        self._documents = DocumentReader()
 
     async def shutdown(self) -> None:
-        """Stop reading PDFs."""
-        if self._pdfs is not None:
-            await self._pdfs.close()
+        """Stop reading documents."""
+        if self._documents is not None:
+            await self._documents.close()
 
     def _preview_fetch(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         policy = self._policy.with_services(ctx.session_id)
@@ -158,17 +159,18 @@ class WebTools(Module[WebSettings]):
         ] = "",
         full: Annotated[bool, Field(description="With menus, headers, footers.")] = False,
     ) -> ToolResult[FetchedPage]:
-        """Read a web page: its main content as Markdown. PDFs become text, other files artifacts."""
+        """Read a web page: its main content as Markdown. Documents become text, other files artifacts."""
         options = FetchOptions(format, offset, maxChars, full, find.strip())
         headers = {"Accept": _ACCEPT[format], "Accept-Language": self._accept_language()}
         reply = await self._client.get(url, headers, session_id=ctx.session_id)
         check_status(reply, options)
         media, mime = detect_kind(reply)
-        if media == "pdf" and format != "raw" and not reply.cut:
-            assert self._pdfs is not None  # noqa: S101 - `init` made it
-            read = await self._pdfs.read(reply.body, ctx.workspace)
-            return await build_pdf_result(ctx, reply, options, Reading(read.text, read.title, (read.notice,)))
-        if media in ("image", "pdf", "binary"):
+        if media == "document" and format != "raw" and not reply.cut:
+            assert self._documents is not None  # noqa: S101 - `init` made it
+            read = await self._documents.read(reply.body, ctx.workspace, file_name(reply))
+            reading = Reading(read.text, read.title, (read.notice,))
+            return await build_document_result(ctx, reply, options, reading, read.mime or mime)
+        if media in ("image", "document", "binary"):
             return await build_file_result(ctx, reply, media, mime)
         return await asyncio.to_thread(build_text_result, reply, mime, options, _read_page)
 

@@ -3,7 +3,7 @@
 ZH = {
     "module.title": "网络",
     "module": "读取网页和搜索网络。",
-    "web_fetch": "读取网页：以 Markdown 给出主要内容。PDF 转为文本，其他文件成为工件。",
+    "web_fetch": "读取网页：以 Markdown 给出主要内容。文档转为文本，其他文件成为工件。",
     "web_fetch.url": "完整的网址，例如 https://example.com/page。",
     "web_fetch.maxChars": "最多给出多少字符。",
     "web_fetch.format": "`raw` 给出原始应答（不论状态）；其他形式给出网页的主要内容。",

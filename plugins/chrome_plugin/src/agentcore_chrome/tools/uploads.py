@@ -59,12 +59,12 @@ async def list_upload_paths(ctx: ToolContext, paths: Sequence[str]) -> tuple[str
 
 
 def _real_paths(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
-    return tuple(workspace.real_path(workspace.locate(path)) for path in paths)
+    return tuple(workspace.real_path(workspace.find_place(path)) for path in paths)
 
 
 async def _read_file(ctx: ToolContext, path: str, left: int) -> Upload:
     def take() -> bytes:
-        with ctx.workspace.open_file(ctx.workspace.locate(path)) as file:
+        with ctx.workspace.open_file(ctx.workspace.find_place(path)) as file:
             return file.read(left + 1)
 
     data = await asyncio.to_thread(take)

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from agentcore.api import Image, Text, ToolError, ToolResult, Workspace
+from agentcore.api import DocumentKind, DocumentText, Image, Text, ToolError, ToolResult, Workspace, detect_document
+from agentcore_fs_tools.read.documents import Documents
 from agentcore_fs_tools.read.images import IMAGE_LIMIT_BYTES, image_type
-from agentcore_fs_tools.read.pdf import Pdfs, is_pdf
 from agentcore_fs_tools.text.encoding import SAMPLE_BYTES, UTF8, TextForm, detect_form, detect_line_ends, named_form
 from agentcore_fs_tools.text.formatting import LINE_CHARS, cut_line, show_count, show_size
 
@@ -67,15 +67,15 @@ class _Window:
 
 
 def read_file(
-    workspace: Workspace, request: ReadRequest, is_cancelled: Callable[[], bool], pdfs: Pdfs | None = None
+    workspace: Workspace, request: ReadRequest, is_cancelled: Callable[[], bool], documents: Documents | None = None
 ) -> ToolResult:
-    """Read lines of a text file or of a PDF, or an image as an image block.
+    """Read lines of a text file or of a document's text, or an image as an image block.
 
     Args:
         workspace: The workspace of the file.
         request: The request.
         is_cancelled: Checked periodically.
-        pdfs: Extracts the text of PDFs; None: they count as binary files.
+        documents: Extracts the text of documents; None: they are read as they are.
     Raises:
         ToolError: `binary_file`, `file_too_large`, `offset_out_of_range`, `cannot_decode`, `unknown_encoding`, and
             those of opening.
@@ -88,8 +88,10 @@ def read_file(
         mime = image_type(content)
         if mime is not None:
             return _read_image(file, content, mime, shown)
-        if pdfs is not None and request.encoding is None and is_pdf(content):
-            return _read_pdf(file, pdfs, request, shown, is_cancelled)
+        if documents is not None and (kind := _detect_document(content, shown, request)):
+            return _build_document_result(
+                documents.read(file, shown, is_cancelled), kind, request, shown, file.size_bytes
+            )
         form = _choose_form(content, request.encoding, shown, file.size_bytes)
         if is_small:
             window = _select_lines(form.decode(content, shown, errors=_choose_error_mode(request)), request)
@@ -107,13 +109,22 @@ def _read_image(file: Workspace.OpenFile, head: bytes, mime: str, shown: str) ->
     return ToolResult([note, Image(content, mime)], {"path": shown, "size_bytes": len(content), "mime": mime})
 
 
-def _read_pdf(
-    file: Workspace.OpenFile, pdfs: Pdfs, request: ReadRequest, shown: str, is_cancelled: Callable[[], bool]
+def _detect_document(head: bytes, shown: str, request: ReadRequest) -> DocumentKind | None:
+    """Return the kind of a document, unless its own bytes are requested, which are text in a notebook alone."""
+    if request.encoding is not None:
+        return None
+    kind = detect_document(head, shown)
+    return None if kind is not None and kind.is_text_file and request.raw else kind
+
+
+def _build_document_result(
+    found: DocumentText, kind: DocumentKind, request: ReadRequest, shown: str, size_bytes: int
 ) -> ToolResult:
-    found = pdfs.read(file, shown, is_cancelled)
-    result = _build_result(_select_lines(found.text, request), request, UTF8, shown, file.size_bytes)
-    notice = Text(f"{found.notice} `edit` cannot change it.")
-    return replace(result, content=(notice, *result.blocks()), data=result.data | {"mime": "application/pdf"})
+    result = _build_result(_select_lines(found.text, request), request, UTF8, shown, size_bytes)
+    how = "`raw` gives the JSON itself, which `edit` changes." if kind.is_text_file else "`edit` cannot change it."
+    notice = Text(f"{found.notice} {how}")
+    data = result.data | {"mime": found.mime, "title": found.title}
+    return replace(result, content=(notice, *result.blocks()), data=data)
 
 
 def _choose_form(head: bytes, encoding: str | None, shown: str, size_bytes: int) -> TextForm:

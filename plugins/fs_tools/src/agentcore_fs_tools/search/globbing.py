@@ -99,7 +99,7 @@ class Globbing:
         return [path for path in paths if self._matcher(path) and path not in known], True
 
     def find_look_alikes(self, pattern: str) -> list[str]:
-        """Return the first files by name whose paths match except for capitals and Unicode forms of letters.
+        """Return the first files by name whose paths match except for capitals, Unicode forms and kinds of blanks.
 
         Raises:
             ToolError: `cancelled`, `search_failed`.
@@ -248,7 +248,8 @@ def _describe_no_match(pattern: str, shown: str, alike: Sequence[str]) -> str:
     message = f"No file matches {pattern!r} in {shown!r}."
     if alike:
         names = ", ".join(map(repr, alike[:_NAMED_PATHS])) + (", …" if len(alike) > _NAMED_PATHS else "")
-        return f"{message} Names are case-sensitive; these differ only in capitals or Unicode form: {names}."
+        differences = "capitals, Unicode form or kind of blanks"
+        return f"{message} Names are case-sensitive; these differ only in {differences}: {names}."
     if "/" not in pattern:
         message += f" A pattern without `**/` looks only into the folder itself: try '**/{pattern}'."
     return message
@@ -263,7 +264,8 @@ def _format_skipped(skipped: Sequence[str]) -> str:
 
 
 def _fold(path: str) -> str:
-    return unicodedata.normalize("NFC", path).casefold()
+    letters = unicodedata.normalize("NFC", path).casefold()
+    return "".join(" " if character.isspace() else character for character in letters)
 
 
 def _decode_names(output: bytes, prefix: bytes) -> list[str]:
