@@ -8,7 +8,7 @@ from typing import Any
 from aiohttp import web
 
 from agentcore.api.context import Principal
-from agentcore.core import CallRequest
+from agentcore.core.calls.call import CallRequest
 from benchmarks.own_host import open_host
 
 Call = Callable[..., Awaitable[Any]]

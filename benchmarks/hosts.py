@@ -17,7 +17,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agentcore.api.context import Principal
-from agentcore.core import CallRequest, Core
+from agentcore.core.calls.call import CallRequest
+from agentcore.core.core import Core
 from agentcore.supervision.descendants import list_descendants
 from benchmarks import servers
 from benchmarks.calls import BODY, NOOP

@@ -88,7 +88,7 @@ def run() -> list[Row]:
 
 async def _inside(folder: Path) -> list[Row]:
     """What modules, mounted servers and models give."""
-    from agentcore.core import CallRequest
+    from agentcore.core.calls.call import CallRequest
     from benchmarks.own_host import open_host
 
     (folder / "modules").mkdir(parents=True)

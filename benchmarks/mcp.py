@@ -187,7 +187,7 @@ async def _mounted(folder: Path) -> Row:
     from mcp.client.stdio import stdio_client
 
     from agentcore.api.context import Principal
-    from agentcore.core import CallRequest
+    from agentcore.core.calls.call import CallRequest
     from benchmarks.own_host import open_host
 
     folder.mkdir()

@@ -9,8 +9,10 @@ from typing import Any
 
 from agentcore.api.context import Principal
 from agentcore.config.workspace import prepare_roots
-from agentcore.core import CallRequest, Core, load_config
-from agentcore.hosts import make_hosts
+from agentcore.core.calls.call import CallRequest
+from agentcore.core.core import Core
+from agentcore.core.discovery.families import load_config
+from agentcore.hosts.hosts import Hosts
 from agentcore.server.logging.setup import configure_logging
 from agentcore.store.state import StateDir
 
@@ -23,7 +25,7 @@ async def open_host(folder: Path, app: dict[str, Any]) -> AsyncIterator[Core]:
     environ = {"AGENTCORE_STATE_DIR": str(folder.parent / f"{folder.name}-state")}
     config = load_config(folder / "app.json", environ)
     with StateDir.open(config.file, prepare_roots(config), environ=environ) as state:
-        async with Core.open(config, state, places=make_hosts(config)) as core:
+        async with Core.open(config, state, places=Hosts(config)) as core:
             for change in core.policy_changes.waiting:  # what a mounted server offers, seen and accepted
                 await core.policy_changes.decide_change(change.change_id, approved=True, by="benchmark")
             yield core

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from playwright.async_api import CDPSession, Page, async_playwright
 
-from agentcore.core import Core
+from agentcore.core.core import Core
 from agentcore.store.chat.rows import NewMessage
 from benchmarks.browser_hosts import find_browser
 from benchmarks.measure import Row

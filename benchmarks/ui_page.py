@@ -13,8 +13,9 @@ from aiohttp import web
 from playwright.async_api import Browser, async_playwright
 
 from agentcore.api.context import Principal
-from agentcore.core import CallRequest, Core
 from agentcore.core.approvals.queue import Verdict
+from agentcore.core.calls.call import CallRequest
+from agentcore.core.core import Core
 from benchmarks.browser_hosts import find_browser
 from benchmarks.measure import Row
 from benchmarks.own_host import open_host

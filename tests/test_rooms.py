@@ -108,26 +108,3 @@ def test_a_circle_is_found_wherever_the_import_stands():
     code = "if TYPE_CHECKING:\n    from house.a import A\ndef late():\n    from house import b\n    import house.c\n"
     assert sorted(_imported(ast.parse(code), known)) == ["house.a", "house.b", "house.c"]
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set(), "e": {"a"}}) == [["a", "b", "c"]]
-
-
-SURFACES = ("chat", "server", "testing", "cli")
-OPEN = ("api", "supervision")
-"""The contract of modules, whose face is for them, and programs that import one file and nothing beside it."""
-
-
-@pytest.mark.parametrize("surface", SURFACES)
-def test_surfaces_import_rooms_of_others_by_their_faces(surface):
-    """A room's `__init__` says what of it is for others; files that lie in no room of their package are faces, too."""
-    entered = {
-        (path.as_posix(), other.as_posix())
-        for path, others in imports("agentcore").items()
-        for other in others
-        if path.parts[0] == surface and other.parts[0] not in (surface, *OPEN)
-        if other.name != "__init__.py" and len(other.parts) > _root_depth(other)
-    }
-    assert entered == set()
-
-
-def _root_depth(path: PurePath) -> int:
-    """How deep a file may lie to be imported by itself: in packages whose `__init__` imports nothing, one folder."""
-    return 2 if path.parts[0] in ("core", "store", "server") else 1

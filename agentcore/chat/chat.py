@@ -14,7 +14,7 @@ from agentcore.chat.tool_chat import ToolChat
 from agentcore.chat.turn.call_answers import CallAnswers
 from agentcore.chat.turn.stopping import StoppedTurn
 from agentcore.chat.turn.turns import Turns
-from agentcore.core import Core
+from agentcore.core.core import Core
 from agentcore.core.events import Event
 from agentcore.errors import ToolError
 from agentcore.store.chat import ChatCallState

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from agentcore.chat.bounds import CLIENT_PATTERNS, CLIENT_SCHEMAS_BYTES
-from agentcore.core.modules import Validate, check_cost, compile_schema, invalid_arguments
+from agentcore.core.modules.json_schema import Validate, check_cost, compile_schema
+from agentcore.core.modules.validation import invalid_arguments
 from agentcore.errors import ToolError
 
 

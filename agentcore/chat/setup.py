@@ -16,7 +16,7 @@ from agentcore.chat.model.providers import PROVIDERS, ProviderName, provider_and
 from agentcore.chat.model_status import ModelStatus, find_model_status
 from agentcore.chat.session.view import View
 from agentcore.chat.settings import ChatSettings, ModelConfig, ToolCalling
-from agentcore.core import Core
+from agentcore.core.core import Core
 from agentcore.core.settings import SettingChange, SettingsPlan, SettingsSubject, plan_changes
 from agentcore.errors import ToolError
 

@@ -14,7 +14,7 @@ from agentcore.chat.settings import ChatSettings, ModelChoice
 from agentcore.chat.system import SystemChoice, SystemPart, plan_system, resolve_modules_and_host
 from agentcore.chat.turn.prompts import system_message
 from agentcore.chat.turn.toolbox import Toolbox
-from agentcore.core import Core
+from agentcore.core.core import Core
 from agentcore.errors import ToolError
 from agentcore.store.chat import ChatSessionRow
 

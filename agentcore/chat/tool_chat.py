@@ -13,8 +13,9 @@ from agentcore.chat.settings import ChatSettings
 from agentcore.chat.system import plan_system
 from agentcore.chat.tool_session import ToolSession
 from agentcore.chat.turn.turns import Turns
-from agentcore.core import Core
-from agentcore.core.calls import Call, Inquiry, Reply, no_session
+from agentcore.core.calls.call import Call
+from agentcore.core.calls.conversation import Inquiry, Reply, no_session
+from agentcore.core.core import Core
 from agentcore.errors import ToolError
 
 _OF_PERSONS = frozenset(("page", "cli", "token"))

@@ -7,7 +7,7 @@ from typing import Any
 from agentcore.chat.bounds import TODOS, TODOS_BYTES
 from agentcore.chat.session.live import LiveSession
 from agentcore.chat.sessions import Sessions
-from agentcore.core import Core
+from agentcore.core.core import Core
 from agentcore.errors import ToolError
 from agentcore.valid_text import valid_text, with_valid_text
 

@@ -26,7 +26,7 @@ class AddedCommands:
 
     def read_settings(self, config_path: "Path", key: str) -> Mapping[str, Any]:
         from agentcore.config import module_settings
-        from agentcore.core import load_config
+        from agentcore.core.discovery.families import load_config
 
         return module_settings(load_config(config_path, os.environ), key).values
 

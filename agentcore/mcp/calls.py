@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 from mcp_types import RequestId
 
 from agentcore.bounds import CLIENT_RESULTS_KEPT, CLIENT_RESULTS_KEPT_BYTES, MCP_WAIT_SECONDS
-from agentcore.core import CallRequest
 from agentcore.core.approvals import ApprovalQueue, ApprovalRequest
-from agentcore.core.calls import CallOutcome, ModelReader, Notify
+from agentcore.core.calls.call import CallOutcome, CallRequest, ModelReader, Notify
 from agentcore.core.events import Event, EventBus
-from agentcore.core.modules import RegisteredTool
+from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.mcp.caller import Caller

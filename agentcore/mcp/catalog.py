@@ -12,7 +12,8 @@ from mcp.shared.inbound import x_mcp_header_map
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.turn.tool_search import extract_words, search_tools, summary_line
 from agentcore.chat.turn.toolbox import FIND_TOOLS, choose_tools
-from agentcore.core.modules import RegisteredTool, ToolRegistry
+from agentcore.core.modules.module_record import RegisteredTool
+from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.errors import ToolError
 from agentcore.mcp.caller import Caller, matches_patterns
 from agentcore.mcp.views import FOR_VIEWS, view_meta, view_uri

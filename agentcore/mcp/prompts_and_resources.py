@@ -8,8 +8,9 @@ from typing import Any
 import mcp_types as types
 
 from agentcore.api import EmbeddedResource, Image, Text, ToolDefinition
-from agentcore.core.calls import CallOutcome
-from agentcore.core.modules import RegisteredTool, ToolRegistry
+from agentcore.core.calls.call import CallOutcome
+from agentcore.core.modules.module_record import RegisteredTool
+from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.core.review import Completed
 from agentcore.errors import ToolError
 from agentcore.mcp.caller import Caller

@@ -7,7 +7,7 @@ from typing import Any
 
 import mcp_types as types
 
-from agentcore.core.calls import CallOutcome
+from agentcore.core.calls.call import CallOutcome
 
 VIEWS_EXTENSION = "io.modelcontextprotocol/ui"
 VIEW_MIME = "text/html;profile=mcp-app"

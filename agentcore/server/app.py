@@ -13,8 +13,8 @@ from aiohttp import hdrs, web
 
 from agentcore.api import Principal
 from agentcore.chat import Chat
-from agentcore.core import Core
-from agentcore.core.modules import ModuleRoute, RouteTable
+from agentcore.core.core import Core
+from agentcore.core.modules.routes import ModuleRoute, RouteTable
 from agentcore.core.policy import authorise, authorise_route, find_reach
 from agentcore.errors import ToolError
 from agentcore.server.addresses import Addresses

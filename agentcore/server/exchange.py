@@ -8,8 +8,8 @@ from aiohttp import web
 
 from agentcore.api import Principal
 from agentcore.chat import Chat
-from agentcore.core import Core
-from agentcore.core.modules import ModuleRoute
+from agentcore.core.core import Core
+from agentcore.core.modules.routes import ModuleRoute
 from agentcore.server.addresses import Addresses
 from agentcore.server.gate import Gate
 from agentcore.server.http.bounds import Hits, TimeLimits

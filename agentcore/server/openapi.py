@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from agentcore import __version__
-from agentcore.core.modules import ModuleRoute
+from agentcore.core.modules.routes import ModuleRoute
 from agentcore.core.policy import scopes_for
 from agentcore.server.http.response import JSON
 from agentcore.server.modules.openapi import (

@@ -15,10 +15,11 @@ import structlog
 from aiohttp import web
 
 from agentcore.chat import ModelSetup
-from agentcore.core import AppConfig, Core
+from agentcore.config.loading import AppConfig
 from agentcore.core.containment import exit_now
+from agentcore.core.core import Core
 from agentcore.errors import AgentcoreError
-from agentcore.hosts import make_hosts
+from agentcore.hosts.hosts import Hosts
 from agentcore.machine import is_in_container, is_root
 from agentcore.server.addresses import LOOPBACK, Addresses, view_addresses
 from agentcore.server.app import Application, create_app, create_approval_app, create_apps_app
@@ -122,7 +123,7 @@ async def serve(
             Addresses(second.getsockname()[1], own.approval_hosts, own_name(second)),
             view_addresses(third.getsockname()[1], own.apps_hosts),
         )
-        async with Core.open(config, state, start=False, places=make_hosts(config)) as running:
+        async with Core.open(config, state, start=False, places=Hosts(config)) as running:
             await _store_approval_port(running, origins.approval.port)
             await asyncio.to_thread(running.state.save_apps_port, origins.apps.port)
             await asyncio.to_thread(running.state.save_page_port, origins.page.port)

@@ -14,13 +14,13 @@ import pydantic_core
 
 from agentcore.api import Module, Principal, ToolDefinition, ToolResult
 from agentcore.config import AppConfig, prepare_roots
-from agentcore.core import load_config
 from agentcore.core.approvals import ApprovalRequest, Verdict
-from agentcore.core.calls import CallOutcome, CallRequest, ModelReader
+from agentcore.core.calls.call import CallOutcome, CallRequest, ModelReader
 from agentcore.core.core import Core
-from agentcore.core.discovery import installed_entries
-from agentcore.core.modules import Validate, compile_schema
-from agentcore.hosts import make_hosts
+from agentcore.core.discovery.families import load_config
+from agentcore.core.discovery.installed import installed_entries
+from agentcore.core.modules.json_schema import Validate, compile_schema
+from agentcore.hosts.hosts import Hosts
 from agentcore.store.state import STATE_DIR_VARIABLE, StateDir
 from agentcore.testing.events import EventLog
 
@@ -234,7 +234,7 @@ async def running_host(plan: HostPlan, folder: Path) -> AsyncIterator[RunningHos
     config, environ = plan.write_config(folder)
     roots = prepare_roots(config)
     with StateDir.open(config.file, roots, environ=environ) as state:
-        async with Core.open(config, state, plan.create_local_modules(), places=make_hosts(config)) as core:
+        async with Core.open(config, state, plan.create_local_modules(), places=Hosts(config)) as core:
             running = RunningHost(core, roots[0])
             if plan.accepts_definitions:
                 await running.accept_definitions()

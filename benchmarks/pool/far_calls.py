@@ -13,7 +13,7 @@ from pathlib import Path
 import aiohttp
 from aiohttp import web
 
-from agentcore.core import Core
+from agentcore.core.core import Core
 from agentcore.server.addresses import Addresses
 from agentcore.server.app import create_app
 from benchmarks.calls import NOOP

@@ -17,7 +17,7 @@ from typing import Any
 import httpx2
 
 from agentcore.api import Principal, ToolError
-from agentcore.core.calls import CallRequest, ModelReader
+from agentcore.core.calls.call import CallRequest, ModelReader
 from agentcore.testing.hosting import HostPlan, RunningHost, running_host
 
 KEY = "scenario"

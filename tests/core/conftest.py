@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from agentcore.api import Module
-from agentcore.core import Core, load_config
+from agentcore.core.core import Core
+from agentcore.core.discovery.families import load_config
 from agentcore.store.state import StateDir
 from tests.core.installing import Site
 

@@ -12,7 +12,9 @@ import pytest
 
 from agentcore.api import Module, tool
 from agentcore.api.context import Principal
-from agentcore.core import CallRequest, Core, load_config
+from agentcore.core.calls.call import CallRequest
+from agentcore.core.core import Core
+from agentcore.core.discovery.families import load_config
 from agentcore.store.state import StateDir
 
 HOSTS = 50

@@ -14,8 +14,9 @@ import pytest
 from agentcore.api import Module, ResourceUse, ToolContext, ToolError, ToolResult, tool
 from agentcore.api.context import Principal
 from agentcore.config import prepare_roots
-from agentcore.core import CallRequest, Core
-from agentcore.hosts import make_hosts
+from agentcore.core.calls.call import CallRequest
+from agentcore.core.core import Core
+from agentcore.hosts.hosts import Hosts
 from agentcore.hosts.wire.socket_file import short_name
 from agentcore.store.state import StateDir
 from agentcore.testing.hosting import HostPlan, running_host
@@ -127,7 +128,7 @@ class Servers:
         """A server that takes calls, and whose modules have yet to be started."""
         config, environ = self.plan().write_config(self._folder)
         with StateDir.open(config.file, prepare_roots(config), environ=environ) as state:
-            async with Core.open(config, state, start=False, places=make_hosts(config)) as core:
+            async with Core.open(config, state, start=False, places=Hosts(config)) as core:
                 yield core
 
 

@@ -15,9 +15,10 @@ from aiohttp.test_utils import TestServer
 
 from agentcore.api import Module
 from agentcore.api.context import Principal
-from agentcore.core import Core, load_config
 from agentcore.core.context_task import ContextTask
-from agentcore.hosts import make_hosts
+from agentcore.core.core import Core
+from agentcore.core.discovery.families import load_config
+from agentcore.hosts.hosts import Hosts
 from agentcore.server.app import create_app
 from agentcore.server.http.application import ServerApplication
 from agentcore.store.state import StateDir
@@ -116,7 +117,7 @@ async def running(
     variables = {"AGENTCORE_STATE_DIR": str(place / "state"), **(environ or {})}
     config = load_config(folder / "app.json", variables)
     with StateDir.open(config.file, environ=variables) as state:
-        async with Core.open(config, state, given, places=make_hosts(config)) as core:
+        async with Core.open(config, state, given, places=Hosts(config)) as core:
             events = EventLog(core.events)
             application = create_app(core, **options)
             server = TestServer(application)

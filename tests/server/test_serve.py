@@ -18,7 +18,7 @@ import pytest
 PROGRAM = textwrap.dedent("""
     import asyncio, os, sys
     from pathlib import Path
-    from agentcore.core import load_config
+    from agentcore.core.discovery.families import load_config
     from agentcore.server.logging.setup import configure_logging
     from agentcore.server.serve import serve
     from agentcore.store.state import StateDir

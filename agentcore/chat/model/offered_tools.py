@@ -7,7 +7,9 @@ from typing import NamedTuple
 from agentcore.api.definition import DEFAULT_RANK
 from agentcore.chat.settings import AgentConfig
 from agentcore.chat.wire import ClientTool
-from agentcore.core.modules import RESERVED_NAMES, RegisteredTool, ToolRegistry
+from agentcore.core.declarations.definitions import RESERVED_NAMES
+from agentcore.core.modules.module_record import RegisteredTool
+from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.store.chat import CallKind
 from agentcore.tool_forms import LoweredSchema
 

@@ -9,8 +9,8 @@ from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.questions import Questions
 from agentcore.chat.session.turn_lock import TurnLock
 from agentcore.chat.session.view import ModelWaitView
-from agentcore.core.calls import ModelReader
-from agentcore.core.modules import ToolRegistry
+from agentcore.core.calls.call import ModelReader
+from agentcore.core.modules.tool_registry import ToolRegistry
 
 Sink = Callable[[str, Mapping[str, Any]], None]
 """Receives an event's id on the bus, and its payload for the client. Never blocks, never raises."""

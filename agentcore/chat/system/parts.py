@@ -10,8 +10,9 @@ from agentcore.chat.settings import AgentConfig
 from agentcore.chat.system.folder import FolderText
 from agentcore.chat.system.sources import SystemSources, read_sources
 from agentcore.chat.texts import Locale, localized_text
-from agentcore.core import Core
-from agentcore.core.modules import HostFacts, ModuleRecord, ToolRegistry
+from agentcore.core.core import Core
+from agentcore.core.modules.module_record import ModuleRecord
+from agentcore.core.modules.tool_registry import HostFacts, ToolRegistry
 from agentcore.store.chat import ChatSessionRow
 
 

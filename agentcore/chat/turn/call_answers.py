@@ -9,9 +9,10 @@ from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import AgentConfig
 from agentcore.chat.turn.tool_output import client_output
 from agentcore.chat.turn.untrusted import use_mark
-from agentcore.core import Core
 from agentcore.core.approvals import ApprovalRequest, Verdict, check_approver
-from agentcore.core.calls import ArtifactReading, ModelReader
+from agentcore.core.calls.call import ModelReader
+from agentcore.core.calls.model_part import ArtifactReading
+from agentcore.core.core import Core
 from agentcore.errors import ToolError
 from agentcore.store.chat import ChatCallRow, ChatCallState, ChatSessionRow
 

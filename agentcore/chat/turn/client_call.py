@@ -8,8 +8,8 @@ from agentcore.api import Effect, ToolDefinition
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.turn.server_call import ServerCalls
 from agentcore.chat.wire import ClientTool
-from agentcore.core import Core
-from agentcore.core.calls import refused_by_policy
+from agentcore.core.calls.permission import refused_by_policy
+from agentcore.core.core import Core
 from agentcore.core.policy import Decision, client_in
 from agentcore.store.chat import ChatCallRow, ChatSessionRow
 

@@ -10,10 +10,11 @@ from agentcore.chat.session.stream import Stream
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.call_announcement import CallAnnouncement
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
-from agentcore.core import CallRequest, Core
 from agentcore.core.approvals import ApprovalRequest, Verdict
-from agentcore.core.calls import ArtifactReading, CallOutcome, new_call_id
-from agentcore.core.modules import RegisteredTool
+from agentcore.core.calls.call import CallOutcome, CallRequest, new_call_id
+from agentcore.core.calls.model_part import ArtifactReading
+from agentcore.core.core import Core
+from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.errors import ToolError
 from agentcore.store.chat import ChatCallRow, ChatCallState
 

@@ -8,7 +8,7 @@ from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.transcript import STOPPED
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.tool_output import error_output
-from agentcore.core import Core
+from agentcore.core.core import Core
 from agentcore.errors import ToolError
 from agentcore.store.chat import ChatCallRow, NewMessage
 

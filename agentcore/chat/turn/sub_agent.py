@@ -28,8 +28,9 @@ from agentcore.chat.turn.model_reply import ModelReply, Prompt, used_tokens
 from agentcore.chat.turn.server_call import ONLY_LOOKS, effects_of, skipped_error
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
-from agentcore.core import CallRequest, Core
-from agentcore.core.calls import ArtifactReading, Call, ModelReader
+from agentcore.core.calls.call import Call, CallRequest, ModelReader
+from agentcore.core.calls.model_part import ArtifactReading
+from agentcore.core.core import Core
 from agentcore.errors import ToolError
 from agentcore.store.chat import ChatCallRow
 

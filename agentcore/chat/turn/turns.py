@@ -19,8 +19,8 @@ from agentcore.chat.system import plan_system
 from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.stopping import StoppedTurn
 from agentcore.chat.turn.untrusted import use_mark
-from agentcore.core import Core
-from agentcore.core.calls import ModelReader
+from agentcore.core.calls.call import ModelReader
+from agentcore.core.core import Core
 from agentcore.errors import ToolError
 from agentcore.installing import pip_command
 from agentcore.store.chat import ChatSessionRow

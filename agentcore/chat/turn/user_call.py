@@ -8,7 +8,8 @@ from typing import Any
 from agentcore.api import Principal
 from agentcore.chat.session import transcript
 from agentcore.chat.session.stream import Stream
-from agentcore.core import CallRequest, Core
+from agentcore.core.calls.call import CallRequest
+from agentcore.core.core import Core
 from agentcore.errors import ToolError
 
 

@@ -20,13 +20,13 @@ from agentcore.cli.terminal.terminal import is_interactive
 from agentcore.cli.terminal.terminal_approval import TerminalApprover
 from agentcore.cli.terminal.verbose import set_up_log
 from agentcore.config import prepare_roots
-from agentcore.core import load_config
-from agentcore.core.calls import CallRequest
+from agentcore.core.calls.call import CallRequest
 from agentcore.core.containment import bounded_runner
 from agentcore.core.context_task import ContextTask
 from agentcore.core.core import Core
+from agentcore.core.discovery.families import load_config
 from agentcore.core.process_privacy import hide_secrets
-from agentcore.hosts import make_hosts
+from agentcore.hosts.hosts import Hosts
 from agentcore.store.state import StateDir
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def open_local_host(config_path: Path) -> Iterator["LocalHost"]:
         store_module_output(state.path),
         bounded_runner() as runner,
     ):
-        held = runner.run(ContextTask.open(Core.open(config, state, places=make_hosts(config)), "host"))
+        held = runner.run(ContextTask.open(Core.open(config, state, places=Hosts(config)), "host"))
         try:
             # without a terminal to ask at, calls that need approval fail with `approval_required`
             held.value.approvals.ask_at_terminal(TerminalApprover(held.value) if is_interactive() else None)

@@ -246,7 +246,7 @@ def _row_colour(row: Mapping[str, Any]) -> str | None:
 
 def _print_row(row: Mapping[str, Any]) -> None:
     from agentcore.cli.terminal.output import colour_text, print_text
-    from agentcore.core import host_in
+    from agentcore.core.declarations.hosted_names import host_in
 
     head = colour_text(row["tool"] or "the record itself", "cyan", bold=True)
     click.echo(f"{head}  ({row['kind']}, row {row['seq']})")

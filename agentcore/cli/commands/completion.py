@@ -53,8 +53,8 @@ def complete_argument(ctx: click.Context, param: click.Parameter, incomplete: st
 
 def complete_module(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete names of installed and local modules."""
-    from agentcore.core import load_config
-    from agentcore.core.discovery import installed_names
+    from agentcore.core.discovery.families import load_config
+    from agentcore.core.discovery.source_search import installed_names
 
     try:
         names = installed_names(load_config(_config_path(ctx), {}))
@@ -65,7 +65,7 @@ def complete_module(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 def complete_host(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete names of the hosts in app.json."""
-    from agentcore.core import load_config
+    from agentcore.core.discovery.families import load_config
 
     try:
         names = load_config(_config_path(ctx), {}).hosts
@@ -77,7 +77,7 @@ def complete_host(ctx: click.Context, param: click.Parameter, incomplete: str) -
 def complete_machine(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete names of the other machines and pools in app.json."""
     from agentcore.config import ProcessHostConfig
-    from agentcore.core import load_config
+    from agentcore.core.discovery.families import load_config
 
     try:
         known = load_config(_config_path(ctx), {}).hosts

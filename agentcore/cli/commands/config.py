@@ -33,7 +33,7 @@ def show(config_path: Path, as_json: bool) -> None:
 
     from agentcore.cli.terminal.output import print_json, print_notice, print_table
     from agentcore.config import DEFAULT, format_path
-    from agentcore.core import load_config
+    from agentcore.core.discovery.families import load_config
 
     loaded = load_config(config_path, os.environ)
     values, origins = _load_effective_values(loaded)
@@ -61,8 +61,8 @@ def schema(config_path: Path) -> None:
     """
     from agentcore.cli.own_stdout import reserve_stdout
     from agentcore.cli.terminal.output import print_json, print_warning
-    from agentcore.core import load_config
-    from agentcore.core.modules import remembered_sources
+    from agentcore.core.discovery.families import load_config
+    from agentcore.core.modules.source_choice import remembered_sources
     from agentcore.core.settings import installed_schema
     from agentcore.store.state import locate_state_dir
 

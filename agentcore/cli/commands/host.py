@@ -93,8 +93,8 @@ def host(
     from agentcore.cli.own_stdout import log_module_output, own_stdout
     from agentcore.cli.terminal.exits import CliError, ExitCode
     from agentcore.config import prepare_roots
-    from agentcore.core import load_config
     from agentcore.core.containment import bounded_runner
+    from agentcore.core.discovery.families import load_config
     from agentcore.core.process_privacy import hide_secrets
     from agentcore.hosts.machine_program import (
         HostCallbacks,

@@ -25,7 +25,7 @@ def init(folder: Path) -> None:
       agentcore init
       agentcore init ~/assistant
     """
-    from agentcore.core.discovery import installed_names
+    from agentcore.core.discovery.source_search import installed_names
 
     path = folder / _NAME
     names = list(installed_names(folder / "modules"))

@@ -384,7 +384,8 @@ def _module_of(name: str) -> str:
     Raises:
         CliError: Nothing that mounts servers is installed, or no module name can be made from `name`.
     """
-    from agentcore.core.discovery import installed_families, name_of_block
+    from agentcore.core.discovery.families import name_of_block
+    from agentcore.core.discovery.installed import installed_families
     from agentcore.installing import pip_command
 
     family = next((each for each in installed_families() if each.key == _FAMILY), None)

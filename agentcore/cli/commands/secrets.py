@@ -162,7 +162,7 @@ def _load_secrets(config_path: Path, client: "ServerClient | None") -> dict[str,
     if client is not None:
         found: dict[str, Any] = client.get("/api/secrets")
         return found
-    from agentcore.core import load_config
+    from agentcore.core.discovery.families import load_config
     from agentcore.core.settings import users_of_secrets
     from agentcore.store.credentials import read_secrets
     from agentcore.store.state import locate_state_dir
@@ -185,7 +185,7 @@ def _change_locally(config_path: Path, kind: str, name: str, value: str | None =
     from pydantic import SecretStr
 
     from agentcore.config import prepare_roots
-    from agentcore.core import load_config
+    from agentcore.core.discovery.families import load_config
     from agentcore.store.credentials import remove_secret, save_secret
     from agentcore.store.record import make_notice_row
     from agentcore.store.state import StateDir

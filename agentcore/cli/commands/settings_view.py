@@ -19,8 +19,10 @@ from agentcore.config import (
     validate_settings,
 )
 from agentcore.core.containment import text_of, type_name
-from agentcore.core.discovery import FamilyMember, find_module
-from agentcore.core.modules import block_model, remembered_sources, settings_in_code
+from agentcore.core.discovery.families import FamilyMember
+from agentcore.core.discovery.source_search import find_module
+from agentcore.core.modules.family_block import block_model, settings_in_code
+from agentcore.core.modules.source_choice import remembered_sources
 from agentcore.core.settings import SettingsSchema, SettingsSubject, masked_part, module_schema
 from agentcore.secrets import MASK, mask_named_secrets, register_masked_values
 from agentcore.store.state import locate_state_dir

@@ -67,7 +67,7 @@ class ChatClient:
 
     async def list_hosts(self) -> list[dict[str, Any]]:
         """Return the hosts on other machines and the pools."""
-        from agentcore.core.modules import is_pool_kind
+        from agentcore.core.declarations.hosted_names import is_pool_kind
 
         found: list[dict[str, Any]] = (await asyncio.to_thread(self._server.get, "/api/hosts"))["hosts"]
         return [host for host in found if host["kind"] == "remote" or is_pool_kind(host["kind"])]

@@ -22,8 +22,7 @@ from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.module_text import describe_disk_version, display_state, list_other_sources
 from agentcore.cli.terminal.output import size_text
 from agentcore.config import AppConfig, prepare_roots
-from agentcore.core import load_config
-from agentcore.core.discovery import nameless_blocks
+from agentcore.core.discovery.families import load_config, nameless_blocks
 from agentcore.errors import AgentcoreError
 from agentcore.installing import pip_command
 from agentcore.store.state import find_running_server, find_server_at, is_locked, locate_state_dir, read_loop_report

@@ -7,8 +7,11 @@ from pydantic import BaseModel
 
 from agentcore.cli.diagnosis.finding import Finding
 from agentcore.config import AppConfig, ConfigError, ConfigFile, JsonPath, format_path, module_settings, secrets_to_mask
-from agentcore.core.discovery import FamilyMember, find_module, installed_families, name_of_block
-from agentcore.core.modules import block_model, raw_block, remembered_sources, settings_in_code
+from agentcore.core.discovery.families import FamilyMember, name_of_block
+from agentcore.core.discovery.installed import installed_families
+from agentcore.core.discovery.source_search import find_module
+from agentcore.core.modules.family_block import block_model, raw_block, settings_in_code
+from agentcore.core.modules.source_choice import remembered_sources
 from agentcore.errors import AgentcoreError
 from agentcore.server.modules import exposure_warning, secrets_in
 from agentcore.store.credentials import read_secrets

@@ -59,7 +59,7 @@ def _load_client_names(config_path: Path) -> set[str]:
     import asyncio
 
     from agentcore.config import prepare_roots
-    from agentcore.core import load_config
+    from agentcore.core.discovery.families import load_config
     from agentcore.store.state import StateDir
     from agentcore.store.store import Store
 

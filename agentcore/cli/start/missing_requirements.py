@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agentcore.core import Core
-from agentcore.core.modules import ModuleRecord
+from agentcore.core.core import Core
+from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.requirements import RequirementView, in_language
 
 

@@ -12,7 +12,7 @@ from agentcore.cli.start.missing_requirements import Need, find_needs
 from agentcore.cli.terminal.hyperlink import make_hyperlink
 from agentcore.cli.terminal.output import colour_text
 from agentcore.cli.terminal.visible_text import terminal_safe
-from agentcore.core import Core
+from agentcore.core.core import Core
 from agentcore.errors import ToolError
 from agentcore.server.serve import RunningServer
 

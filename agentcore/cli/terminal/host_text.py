@@ -27,7 +27,7 @@ def print_hosts(hosts: Sequence[Mapping[str, Any]], server: str) -> None:
     Args:
         server: The server's address, shown for hosts that have yet to dial in. Empty: no server is running.
     """
-    from agentcore.core.modules import is_pool_kind
+    from agentcore.core.declarations.hosted_names import is_pool_kind
 
     local = [_process_row(host) for host in hosts if host["kind"] == "process"]
     remote = [_remote_row(host, server) for host in hosts if host["kind"] == "remote"]

@@ -6,8 +6,8 @@ from http import HTTPStatus
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from agentcore.core import Core
-from agentcore.core.calls import wait_for_starts
+from agentcore.core.calls.module_starts import wait_for_starts
+from agentcore.core.core import Core
 from agentcore.installing import pip_command
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal

@@ -9,7 +9,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from agentcore.api import Principal
 from agentcore.config import AppConfig
-from agentcore.core import Core
+from agentcore.core.core import Core
 from agentcore.encoding import to_json
 from agentcore.mcp import Caller, McpEndpoint
 from agentcore.server.exchange import Exchange

@@ -9,9 +9,11 @@ from typing import Any
 
 from agentcore.config import ConfigError, JsonSource
 from agentcore.core.approvals import Proposal
-from agentcore.core.discovery import Family, installed_families, name_of_block
+from agentcore.core.discovery.families import name_of_block
+from agentcore.core.discovery.installed import Family, installed_families
 from agentcore.core.events import EventBus
-from agentcore.core.modules import Modules, SourceChoice
+from agentcore.core.modules.modules import Modules
+from agentcore.core.modules.source_choice import SourceChoice
 from agentcore.core.settings import (
     SettingChange,
     SettingsDocument,

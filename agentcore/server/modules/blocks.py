@@ -7,8 +7,10 @@ from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
 from agentcore.config import AppConfig, has_reference
-from agentcore.core.discovery import FamilyMember, Found
-from agentcore.core.modules import ModuleRecord, Modules
+from agentcore.core.discovery.families import FamilyMember
+from agentcore.core.discovery.source_search import Found
+from agentcore.core.modules.module_record import ModuleRecord
+from agentcore.core.modules.modules import Modules
 from agentcore.core.settings import SettingsSubject, masked_part
 from agentcore.errors import AgentcoreError
 

@@ -11,8 +11,11 @@ from typing import Literal
 from agentcore.api import Principal
 from agentcore.config import AppConfig, ConfigError, ConfigFile, JsonSource, set_modules
 from agentcore.core.approvals import Apply
-from agentcore.core.discovery import Found, find_candidates, find_module, installed_names
-from agentcore.core.modules import ModuleRecord, Modules, page_additions, policy_lines
+from agentcore.core.declarations.components import policy_lines
+from agentcore.core.discovery.source_search import Found, find_candidates, find_module, installed_names
+from agentcore.core.modules.module_record import ModuleRecord
+from agentcore.core.modules.modules import Modules
+from agentcore.core.modules.page_policy_additions import page_additions
 from agentcore.core.settings import SettingsSubject, diff_of
 from agentcore.errors import AgentcoreError, ToolError
 from agentcore.server.http.refusal import Refusal

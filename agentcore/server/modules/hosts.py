@@ -6,10 +6,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agentcore.core.modules import HostReport, ModuleHosts, ModuleRecord, ToolRegistry, host_in, pool_of, title_of
-from agentcore.core.resources import ResourceRegistry
+from agentcore.core.declarations.hosted_names import host_in, pool_of
+from agentcore.core.discovery.source_search import title_of
+from agentcore.core.modules.host_protocols import HostReport, ModuleHosts
+from agentcore.core.modules.module_record import ModuleRecord
+from agentcore.core.modules.tool_registry import ToolRegistry
+from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.errors import ToolError
-from agentcore.hosts import Hosts
+from agentcore.hosts.hosts import Hosts
 from agentcore.server.wire import WireModel
 
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from agentcore.api import LoginState, ToolDefinition
 from agentcore.core.approvals import DefinitionReview, definition_fingerprint
 from agentcore.core.containment import ModuleLogin, read_report
-from agentcore.core.modules import ModuleRecord
+from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.encoding import to_json
 
 _FINGERPRINT_CHARS = 12

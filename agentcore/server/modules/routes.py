@@ -12,7 +12,7 @@ from aiohttp import web
 
 from agentcore.api import Request, Response
 from agentcore.core.containment import Contained, WrongToolError, log_failure, plain_error, plain_text, type_name
-from agentcore.core.modules import ModuleRoute
+from agentcore.core.modules.routes import ModuleRoute
 from agentcore.errors import ToolError
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import RawStream

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pydantic_core
 
 from agentcore.api import ToolDefinition, ToolView
-from agentcore.core.modules import ToolRegistry
+from agentcore.core.modules.tool_registry import ToolRegistry
 
 FRAME_PATH = "/views/frame/"
 DOCUMENT_PATH = "/views/document/"

@@ -4,7 +4,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agentcore.core.modules import ModuleRecord, RegisteredTool, ToolRegistry
+from agentcore.core.modules.module_record import ModuleRecord, RegisteredTool
+from agentcore.core.modules.tool_registry import ToolRegistry
 
 
 class ToolTexts(BaseModel, defer_build=True):

@@ -9,17 +9,15 @@ from pydantic.alias_generators import to_camel
 from agentcore.api import Principal, WebComponent
 from agentcore.config import AppConfig, ConfigError
 from agentcore.core.core import Core
-from agentcore.core.discovery import FamilyMember, Found, choose_command, find_candidates, installed_names
-from agentcore.core.modules import (
-    ModuleHosts,
-    ModuleRecord,
-    Modules,
-    RouteTable,
-    SourceChoice,
-    ToolRegistry,
-    policy_lines,
-    title_of,
-)
+from agentcore.core.declarations.components import policy_lines
+from agentcore.core.discovery.families import FamilyMember
+from agentcore.core.discovery.source_search import Found, choose_command, find_candidates, installed_names, title_of
+from agentcore.core.modules.host_protocols import ModuleHosts
+from agentcore.core.modules.module_record import ModuleRecord
+from agentcore.core.modules.modules import Modules
+from agentcore.core.modules.routes import RouteTable
+from agentcore.core.modules.source_choice import SourceChoice
+from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.core.policy import PERSONS
 from agentcore.core.settings import SettingsSubject
 from agentcore.encoding import to_json

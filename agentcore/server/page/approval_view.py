@@ -6,7 +6,8 @@ from typing import Any
 from agentcore.api import Principal
 from agentcore.approval_rules import Touched, list_touched
 from agentcore.core.approvals import ApprovalRequest, Changed, Pairing, PolicyChange
-from agentcore.core.modules import ModuleHosts, ToolRegistry
+from agentcore.core.modules.host_protocols import ModuleHosts
+from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.server.modules.hosts import host_of
 from agentcore.server.modules.translations import ToolTexts, title_of, translations_of
 from agentcore.server.wire import WireModel

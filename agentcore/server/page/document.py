@@ -10,7 +10,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from agentcore.core.modules import Modules
+from agentcore.core.modules.modules import Modules
 from agentcore.server.addresses import Addresses
 from agentcore.server.page.open_command import open_command
 

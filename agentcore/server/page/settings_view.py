@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from agentcore.config import AppConfig, ConfigChangedError, ConfigError, ConfigProblem
 from agentcore.core.approvals import Proposal
-from agentcore.core.modules import Modules
+from agentcore.core.modules.modules import Modules
 from agentcore.core.settings import (
     SettingsDocument,
     SettingsPlan,

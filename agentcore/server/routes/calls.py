@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from agentcore.core.calls import Call
+from agentcore.core.calls.call import Call
 from agentcore.core.policy import find_reach, owner_of
 from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from agentcore.config import ClientConfig
-from agentcore.core import Core
+from agentcore.core.core import Core
 from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer

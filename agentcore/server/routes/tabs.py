@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agentcore.core.resources import LastSeen
+from agentcore.core.resources.last_seen import LastSeen
 from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer

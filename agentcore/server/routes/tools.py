@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from aiohttp import hdrs
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentcore.core import CallRequest
-from agentcore.core.modules import ToolFormat
+from agentcore.core.calls.call import CallRequest
+from agentcore.core.modules.module_record import ToolFormat
 from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import NUMBER_MAX

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agentcore.api.context import Principal
-from agentcore.core.calls import CallRequest, ModelReader
+from agentcore.core.calls.call import CallRequest, ModelReader
 from agentcore.testing import RunningHost
 
 ALLOWED = {"approvals": {"mode": "allow"}}

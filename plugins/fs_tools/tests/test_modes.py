@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.api.context import Principal
-from agentcore.core.calls import CallRequest
+from agentcore.core.calls.call import CallRequest
 from agentcore.testing import RunningHost
 
 

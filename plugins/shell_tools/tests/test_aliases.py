@@ -3,7 +3,7 @@
 from typing import Any
 
 from agentcore.api.context import Principal
-from agentcore.core.calls import CallRequest, ModelReader
+from agentcore.core.calls.call import CallRequest, ModelReader
 
 
 async def test_names_of_other_products_are_understood_and_the_right_ones_reported(start, text, root) -> None:

@@ -11,8 +11,7 @@ import pytest
 from agentcore.api import ToolError
 from agentcore.api.context import Principal
 from agentcore.api.resource import ResourceUpdate
-from agentcore.core.calls import CallRequest
-from agentcore.core.calls.call import ModelReader
+from agentcore.core.calls.call import CallRequest, ModelReader
 from agentcore.testing.hosting import HostPlan, running_host
 from tests.support.waiting import wait_until
 

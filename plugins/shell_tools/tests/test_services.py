@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from agentcore.core.calls import CallRequest, ModelReader
+from agentcore.core.calls.call import CallRequest, ModelReader
 from agentcore.testing.hosting import PERSON
 from tests.support.waiting import wait_until
 

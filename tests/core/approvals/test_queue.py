@@ -19,10 +19,10 @@ from agentcore.bounds import (
     PREVIEW_ENTRIES,
 )
 from agentcore.config.app_json import ApprovalsConfig
-from agentcore.core import CallRequest
 from agentcore.core.approvals.pending import now_ms
 from agentcore.core.approvals.queue import ApprovalQueue
 from agentcore.core.approvals.request import ApprovalRequest, Verdict
+from agentcore.core.calls.call import CallRequest
 from agentcore.core.events import EventBus
 from agentcore.store.approvals.rows import ApprovalRow, GrantRow
 from tests.support.waiting import wait_until

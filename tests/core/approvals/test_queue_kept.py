@@ -7,8 +7,8 @@ import pytest
 
 from agentcore.api import CallPreview, Module, ToolContext, tool
 from agentcore.api.context import Principal
-from agentcore.core import CallRequest
 from agentcore.core.approvals.request import Verdict
+from agentcore.core.calls.call import CallRequest
 from agentcore.testing.hosting import HostPlan, running_host
 
 pytestmark = pytest.mark.spec("K2", "S2")

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from agentcore.api import Audio, EmbeddedResource, Field, Image, Module, Text, ToolContext, ToolError, ToolResult, tool
 from agentcore.api.context import Principal
 from agentcore.bounds import IMAGE_BYTES, RESULT_BLOCKS, RESULT_BYTES, RESULT_PARTS
-from agentcore.core import CallRequest
+from agentcore.core.calls.call import CallRequest
 
 
 class Sum(BaseModel):

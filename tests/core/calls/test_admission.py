@@ -6,7 +6,7 @@ import pytest
 
 from agentcore.api.context import Principal
 from agentcore.bounds import CALL_NESTING, CALLS_IN_FLIGHT
-from agentcore.core import CallRequest
+from agentcore.core.calls.call import CallRequest
 from tests.core.calls.lab import call, error_of
 
 HOST = {"modules": ["lab"]}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from agentcore.api import Module, Principal, ToolContext, tool
-from agentcore.core import CallRequest
+from agentcore.core.calls.call import CallRequest
 
 pytestmark = pytest.mark.spec("S7")
 

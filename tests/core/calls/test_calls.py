@@ -11,7 +11,7 @@ import pytest
 from agentcore.api import ToolError
 from agentcore.api.context import Principal
 from agentcore.bounds import OUTPUT_EVENT_CHARS, OUTPUT_KEPT_CHARS
-from agentcore.core import CallRequest
+from agentcore.core.calls.call import CallRequest
 from tests.core.calls.lab import call, error_of
 
 HOST = {"modules": ["lab"]}

@@ -8,8 +8,9 @@ import pytest
 
 from agentcore.api import Module, ToolError, tool
 from agentcore.api.context import Principal
-from agentcore.core import CallRequest, Core
 from agentcore.core.approvals.request import Verdict
+from agentcore.core.calls.call import CallRequest
+from agentcore.core.core import Core
 
 pytestmark = pytest.mark.spec("K2")
 MODEL = Principal("chat", "s")

@@ -5,8 +5,8 @@ from typing import Annotated
 import pytest
 
 from agentcore.api import Field, Module, Principal, tool
-from agentcore.core import CallRequest
 from agentcore.core.approvals import Verdict
+from agentcore.core.calls.call import CallRequest
 
 HOST = {"modules": ["lab"]}
 

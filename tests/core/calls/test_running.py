@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from agentcore.api.context import Principal
-from agentcore.core import CallRequest
+from agentcore.core.calls.call import CallRequest
 from tests.core.calls.lab import call, error_of
 
 HOST = {"modules": ["lab"]}

@@ -22,7 +22,7 @@ from agentcore.api import (
 )
 from agentcore.api.context import Principal
 from agentcore.api.definition import ToolAnnotations
-from agentcore.core import CallRequest
+from agentcore.core.calls.call import CallRequest
 from agentcore.core.declarations.definitions import read_definition
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}

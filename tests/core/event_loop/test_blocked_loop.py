@@ -12,7 +12,7 @@ import structlog
 from agentcore.api import Module, ToolContext, tool
 from agentcore.api.context import Principal
 from agentcore.bounds import LOOP_BEAT_SECONDS
-from agentcore.core import CallRequest
+from agentcore.core.calls.call import CallRequest
 from agentcore.server.modules.view import ModuleViews
 
 pytestmark = pytest.mark.slow  # code that holds the loop holds it for real seconds

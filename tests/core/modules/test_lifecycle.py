@@ -7,8 +7,8 @@ import pytest
 
 from agentcore.api import Module, ToolError, tool
 from agentcore.api.context import Principal
-from agentcore.core import CallRequest
 from agentcore.core.approvals import Verdict
+from agentcore.core.calls.call import CallRequest
 from agentcore.pace import Pace
 
 GOOD = '''

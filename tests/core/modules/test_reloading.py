@@ -7,7 +7,7 @@ import pytest
 
 from agentcore.api import ToolError
 from agentcore.api.context import Principal
-from agentcore.core import CallRequest
+from agentcore.core.calls.call import CallRequest
 
 pytestmark = [pytest.mark.spec("M4"), pytest.mark.spec("K1")]
 

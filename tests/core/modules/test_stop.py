@@ -7,7 +7,7 @@ import pytest
 
 from agentcore.api import Module, tool
 from agentcore.api.context import Principal
-from agentcore.core import CallRequest
+from agentcore.core.calls.call import CallRequest
 
 GOOD = '''
 from agentcore.api import Module, tool

@@ -9,8 +9,8 @@ from agentcore.api import Module, Resource, ResourceUse, ToolContext, ToolError,
 from agentcore.api.context import Principal
 from agentcore.api.resource import ResourceUpdate
 from agentcore.bounds import RESOURCE_QUEUE, RESOURCES_PER_SESSION
-from agentcore.core import CallRequest
 from agentcore.core.approvals.queue import Verdict
+from agentcore.core.calls.call import CallRequest
 from agentcore.core.events import EventBus
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.testing.hosting import HostPlan, running_host

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from agentcore.api import Module, Runtime, ToolDefinition, WebComponent, tool
 from agentcore.api.definition import ToolAnnotations
 from agentcore.api.resource import Resource
-from agentcore.core import Core, load_config
+from agentcore.core.core import Core
+from agentcore.core.discovery.families import load_config
 from agentcore.server.app import create_app
 from agentcore.store.state import StateDir
 

@@ -9,8 +9,8 @@ import pytest
 from agentcore.api import CallPreview, Module, ToolContext, ToolError, ToolResult, tool
 from agentcore.api.context import Principal
 from agentcore.config.app_json import ApprovalsConfig
-from agentcore.core import CallRequest
 from agentcore.core.approvals.request import Verdict
+from agentcore.core.calls.call import CallRequest
 from agentcore.core.policy.grants import GrantOffer
 
 pytestmark = pytest.mark.spec("S2")

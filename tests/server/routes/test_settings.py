@@ -11,7 +11,7 @@ from agentcore.api import BaseModel, Field, Module, SecretStr, tool
 from agentcore.api.context import Principal
 from agentcore.config.errors import ConfigChangedError
 from agentcore.config.file import FILE_BYTES
-from agentcore.core import load_config
+from agentcore.core.discovery.families import load_config
 from agentcore.core.settings.change import SettingChange, plan_changes
 from agentcore.core.settings.display import diff_of
 from agentcore.core.settings.document import SettingsSubject

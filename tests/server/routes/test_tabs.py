@@ -10,9 +10,10 @@ from agentcore.api import Image, Module, Resource, ResourceUse, ToolContext, Too
 from agentcore.api.context import Principal
 from agentcore.api.resource import ResourceUpdate
 from agentcore.bounds import CLOSED_TABS, ICON_BYTES, REOPENING_BYTES
-from agentcore.core import Core, load_config
 from agentcore.core.approvals.queue import Verdict
 from agentcore.core.calls.call import CallRequest
+from agentcore.core.core import Core
+from agentcore.core.discovery.families import load_config
 from agentcore.errors import ToolError
 from agentcore.store.state import StateDir
 from agentcore.testing.hosting import PERSON

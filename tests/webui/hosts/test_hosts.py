@@ -7,7 +7,7 @@ import signal
 import pytest
 from playwright.async_api import expect
 
-from agentcore.core.calls import CallRequest
+from agentcore.core.calls.call import CallRequest
 from tests.server.approving import MODEL
 from tests.webui.approval.pressing import TRAY
 from tests.webui.approval.viewing import both

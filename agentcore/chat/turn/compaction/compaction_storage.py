@@ -11,8 +11,9 @@ from agentcore.chat.session.transcript import create_notice
 from agentcore.chat.session.view import CompactionView
 from agentcore.chat.turn import history
 from agentcore.chat.turn.compaction.plan import CompactionResult
-from agentcore.core import Core
-from agentcore.core.calls import ArtifactReading, ModelReader
+from agentcore.core.calls.call import ModelReader
+from agentcore.core.calls.model_part import ArtifactReading
+from agentcore.core.core import Core
 from agentcore.errors import ToolError
 from agentcore.store.chat import StoredCompaction
 

@@ -13,7 +13,7 @@ from agentcore.chat.turn.compaction.plan import CompactionResult
 from agentcore.chat.turn.compaction.summary import summary_of
 from agentcore.chat.turn.model_reply import used_tokens
 from agentcore.chat.turn.untrusted import use_mark
-from agentcore.core import Core
+from agentcore.core.core import Core
 from agentcore.store.chat import ChatSessionRow
 
 

@@ -149,7 +149,7 @@ def forget(config_path: Path, is_sure: bool, as_json: bool, name: str) -> None:
     It can come back only with a new code: `agentcore host --pair` there, and `hosts pair` here.
     """
     from agentcore.cli.terminal.output import print_json
-    from agentcore.core.modules import is_member
+    from agentcore.core.declarations.hosted_names import is_member
 
     server = _server_backend(config_path)
     if not is_sure and not is_member(name):  # the server rejects members of a pool
@@ -180,7 +180,7 @@ def pair(config_path: Path, code: str, *, chats: bool) -> int:
     from agentcore.cli.terminal.output import print_notice
     from agentcore.cli.terminal.terminal import ask_confirmation, is_interactive, write_line
     from agentcore.cli.terminal.waiting_text import host_text
-    from agentcore.core.modules import is_member
+    from agentcore.core.declarations.hosted_names import is_member
 
     if is_member(code):
         raise CliError(

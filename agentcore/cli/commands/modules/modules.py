@@ -77,8 +77,8 @@ def enable(config_path: Path, name: str) -> int:
         return _report_outcome(changed)
     from agentcore.cli.terminal.output import print_notice, print_text
     from agentcore.config import set_modules
-    from agentcore.core.discovery import ModuleNotChosen, find_module
-    from agentcore.core.modules import page_additions
+    from agentcore.core.discovery.source_search import ModuleNotChosen, find_module
+    from agentcore.core.modules.page_policy_additions import page_additions
 
     loaded = _load_changeable_config(config_path)
     additions: list[str] = []
@@ -159,7 +159,7 @@ def _change_on_server(config_path: Path, name: str, change: Literal["enable", "d
 
 def _load_changeable_config(config_path: Path) -> "AppConfig":
     """Load the configuration; raise an error if the environment sets the list of modules, which overrides app.json."""
-    from agentcore.core import load_config
+    from agentcore.core.discovery.families import load_config
 
     loaded = load_config(config_path, os.environ)
     origin = loaded.origin_of(("modules",))

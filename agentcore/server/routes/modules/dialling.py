@@ -9,11 +9,11 @@ from pydantic import Field
 from agentcore.core.approvals import HostOffer, HostPairing, OfferedModule, Proposal, definition_text
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.hosts import (
+from agentcore.hosts.wire.frames import PROTOCOL
+from agentcore.hosts.wire.web_socket import (
     CLOSE_SECONDS,
     HEARTBEAT_SECONDS,
     MESSAGE_BYTES,
-    PROTOCOL,
     SOCKET_PATH,
     UNPAIRED_MESSAGE_BYTES,
 )

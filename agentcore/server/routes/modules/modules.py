@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from agentcore.core.approvals import Apply, Proposal
 from agentcore.core.containment import ModuleLogin
-from agentcore.core.discovery import Found
+from agentcore.core.discovery.source_search import Found
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.installing import pip_command

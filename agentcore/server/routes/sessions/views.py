@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.api import Principal, ToolView
 from agentcore.chat.session import SessionDetail
-from agentcore.core import CallRequest
-from agentcore.core.modules import RegisteredTool
+from agentcore.core.calls.call import CallRequest
+from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.addresses import counterpart_url

@@ -8,8 +8,9 @@ from pydantic import BaseModel, Field, SecretStr
 
 from agentcore.chat import ChatDocument
 from agentcore.config import ConfigError
-from agentcore.core import Core
-from agentcore.core.discovery import Family, installed_families, name_of_block
+from agentcore.core.core import Core
+from agentcore.core.discovery.families import name_of_block
+from agentcore.core.discovery.installed import Family, installed_families
 from agentcore.core.settings import SettingsSubject, to_json_pointer
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, SecretStr
 
-from agentcore.core import Core
 from agentcore.core.approvals import Apply, Proposal
+from agentcore.core.core import Core
 from agentcore.core.settings import to_json_pointer, users_of_secrets
 from agentcore.encoding import to_json
 from agentcore.server.confirmation import change_policy
