@@ -190,7 +190,7 @@ export class AcViewChats extends Localized(LitElement) {
 
   /** True while the user writes a message and something is running: the message can be sent afterwards, or at once. */
   get _isWritingMeanwhile() {
-    return Boolean(this._draft.trim()) && !isCommand(this._draft) && this._chat.isActive && !this._chat.question;
+    return Boolean(this._draft.trim()) && !isCommand(this._draft, toolList.tools) && this._chat.isActive && !this._chat.question;
   }
 
   _renderDrop() {

@@ -1,5 +1,6 @@
 """Interactive chat in the terminal: each line is a message to the model or a command."""
 
+import re
 import shlex
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
@@ -50,6 +51,8 @@ _MEANWHILE = frozenset(("help", "queue", "attach", "tokens", "system", "result")
 
 
 _QUEUE_HINT = "/queue, /queue go, /queue drop N, or /queue edit N TEXT"
+
+_COMMAND = re.compile(r"/[\w-]*(\s|$)")
 
 
 class Conversation:
@@ -111,7 +114,7 @@ class Conversation:
             self._view.show_text(f"{overview['hint']}. Until then, /tool NAME … calls tools.")
         self._view.show_text(f"{self._session.describe()} · /help, Ctrl-D ends")
         while (text := await self._line.read_line()) is not None:
-            if text.startswith("/"):
+            if _is_command(text):
                 if text.split()[0][1:] in _ENDS:
                     return
                 await self._run_guarded(self._run_command(text[1:]))
@@ -133,7 +136,7 @@ class Conversation:
 
     async def _handle_during_turn(self, text: str) -> None:
         """Handle a line that was typed while a turn is running."""
-        if text.startswith("/"):
+        if _is_command(text):
             words = text[1:].split() or [""]
             if words[0] in {*self._commands, *_ENDS} - _MEANWHILE or words == ["queue", "go"]:
                 raise CliError(f"/{' '.join(words)} has to wait for the answer", hint="Ctrl-C stops it")
@@ -343,3 +346,8 @@ def _find_message_id(queue: Mapping[str, Any], number: str) -> str:
     if not number.strip().isdecimal() or not 1 <= int(number) <= len(messages):
         raise CliError(f"{number.strip()!r} is no message that waits", hint=f"a number from 1 to {len(messages)}")
     return str(messages[int(number) - 1]["messageId"])
+
+
+def _is_command(text: str) -> bool:
+    """Return True if a line begins with the name of a command; a path such as `/etc/hosts` begins a message."""
+    return _COMMAND.match(text) is not None

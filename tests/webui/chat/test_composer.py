@@ -208,3 +208,13 @@ async def test_menu_of_choices_works_by_keyboard(open_chat):
     await chat.page.keyboard.press("Escape")
     await expect(chat.page.get_by_role("menu", name="Which calls wait for you")).to_be_hidden()
     await expect(opener).to_be_focused()
+
+
+async def test_message_that_begins_with_a_slash_is_sent_unless_it_names_a_tool(open_chat):
+    chat = await open_chat()
+    messages = chat.page.get_by_role("region", name="Messages")
+    for number, text in enumerate(("/etc/hosts what?", "//server/share", "/usr/bin/env is?", "/pantry_fly away")):
+        chat.provider.say(f"Answer {number}.")
+        await chat.say(text)
+        await expect(messages.get_by_text(f"Answer {number}.")).to_be_visible()
+        assert chat.provider.requests[-1]["messages"][-1]["content"] == text

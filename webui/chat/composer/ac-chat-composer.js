@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {abilities} from '../../client/abilities.js';
 import {isPrompt} from './prompts.js';
-import {completionsOf, isCommand, parseCommand} from './slash.js';
+import {completionsOf, isCommand, mayBeCommand, parseCommand} from './slash.js';
 import {mentionIn, mentionsOf} from './mentions.js';
 import {valuesOf} from './values.js';
 import {Localized, t} from '../../base/i18n.js';
@@ -88,7 +88,7 @@ export class AcChatComposer extends Localized(LitElement) {
   }
 
   render() {
-    const isCall = isCommand(this.text);
+    const isCall = mayBeCommand(this.text, toolList.tools);
     const isOpen = this._completions.length > 0;
     return html`
       ${isOpen ? this._renderCompletions() : nothing}
@@ -231,8 +231,9 @@ export class AcChatComposer extends Localized(LitElement) {
     this._asking.abort();
     this._asking = new AbortController();
     const {signal} = this._asking;
-    this._show(isCommand(before) ? completionsOf(before, toolList.tools) : []);
-    if (isCommand(before)) void this._offerFound(valuesOf(before, toolList.tools, signal), signal);
+    const isCall = mayBeCommand(before, toolList.tools);
+    this._show(isCall ? completionsOf(before, toolList.tools) : []);
+    if (isCall) void this._offerFound(valuesOf(before, toolList.tools, signal), signal);
     else if (mentionIn(before) !== null) void this._offerFound(mentionsOf(before, signal), signal);
   }
 
@@ -320,7 +321,7 @@ export class AcChatComposer extends Localized(LitElement) {
     if ((!text && !this.attachments?.items.length) || this.isSending) return;
     this._closeCompletions();
     this._back = 0;
-    if (isCommand(text)) return this._sendCommand(text);
+    if (isCommand(text, toolList.tools) || (!this.mayChat && text.startsWith('/'))) return this._sendCommand(text);
     if (this.isAsked && text) return this._fire('ac-reply', {text});
     if (this.attachments?.hasFailed) {
       this._problem = t('chat.attach.fix');

@@ -1,6 +1,7 @@
 /** Mentions of workspace files in a message: a few letters after an `@` are completed to a path. */
 import {abilities} from '../../client/abilities.js';
 import {client} from '../../client/client.js';
+import {toolList} from '../../client/tool-list.js';
 import {isCommand} from './slash.js';
 
 const SHOWN = 8;
@@ -8,7 +9,7 @@ const MENTION = /(?:^|\s)@([^\s@]*)$/;
 
 /** Return the letters after the `@` before the cursor; null if there is no mention. @param {string} before */
 export function mentionIn(before) {
-  return isCommand(before) || !abilities.files ? null : MENTION.exec(before)?.[1] ?? null;
+  return isCommand(before, toolList.tools) || !abilities.files ? null : MENTION.exec(before)?.[1] ?? null;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Prompts of modules: texts that the user picks, sees completely in the message box, and sends as a message. */
 import {ApiError, client} from '../../client/client.js';
+import {toolList} from '../../client/tool-list.js';
 import {isCommand} from './slash.js';
 
 /** @typedef {import('../../client/tool-list.js').Tool} Tool */
@@ -19,5 +20,5 @@ export async function makePrompt(tool, args) {
   const texts = content.flatMap((/** @type {any} */ block) => (typeof block.text === 'string' ? [block.text] : []));
   const text = texts.join('\n\n').trim();
   // a text that looks like a call must be sent as a message and not run
-  return {text: isCommand(text) ? `${tool}:\n${text}` : text, leftOut: content.length - texts.length};
+  return {text: isCommand(text, toolList.tools) ? `${tool}:\n${text}` : text, leftOut: content.length - texts.length};
 }

@@ -14,8 +14,14 @@ const SHOWN = 8;
 const NAME = /^\/([\w-]*)$/;
 const PIECE = /([\w.-]+)=("(?:[^"\\]|\\.)*"|\S*)|"(?:[^"\\]|\\.)*"|\S+/gy;
 
-/** True if a text is a tool call. @param {string} text */
-export const isCommand = (text) => abilities.commands && text.startsWith('/');
+/** True if a text is a tool call: its first word names a tool. Any other text that begins with a slash is a message. @param {string} text @param {readonly Tool[]} tools */
+export function isCommand(text, tools) {
+  const name = /^\/([\w-]+)(?=\s|$)/.exec(text)?.[1];
+  return abilities.commands && name !== undefined && tools.some((one) => one.name === name);
+}
+
+/** True if a text may become a tool call: the name of a tool is being written, or what follows it. @param {string} text @param {readonly Tool[]} tools */
+export const mayBeCommand = (text, tools) => abilities.commands && (NAME.test(text) || isCommand(text, tools));
 
 /**
  * Parse a tool call.
