@@ -160,7 +160,7 @@ export class AcViewChats extends Localized(LitElement) {
     return html`
       <header class="title">
         <button class="quiet icon" aria-label=${t('chat.list')} @click=${() => this._drawer?.showModal()}><ac-icon name="history"></ac-icon></button>
-        <h1>${title}</h1>
+        <h1 dir="auto">${title}</h1>
         <a class="button quiet icon" href="#/chats" aria-label=${t('chat.new')}><ac-icon name="plus"></ac-icon></a>
         <slot name="title"></slot>
       </header>`;

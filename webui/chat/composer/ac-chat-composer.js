@@ -94,7 +94,7 @@ export class AcChatComposer extends Localized(LitElement) {
       ${isOpen ? this._renderCompletions() : nothing}
       <div class="box">
         <ac-attachments .attachments=${this.attachments} .items=${this.attachments?.items ?? []} .problem=${this.attachments?.problem} @ac-emptied=${this.focus}></ac-attachments>
-        <textarea class=${isCall ? 'call' : ''} rows="1" aria-label=${t('chat.write')} placeholder=${t(this._placeholder)} .value=${this.text}
+        <textarea class=${isCall ? 'call' : ''} rows="1" dir="auto" aria-label=${t('chat.write')} placeholder=${t(this._placeholder)} .value=${this.text}
           aria-autocomplete="list" aria-haspopup="listbox" aria-controls=${isOpen ? 'completions' : nothing} aria-activedescendant=${isOpen && this._at >= 0 ? `c${this._at}` : nothing}
           aria-invalid=${this._problem ? 'true' : nothing} aria-describedby="note" enterkeyhint="send" @input=${this._onInput} @keydown=${this._onKey} @blur=${this._closeCompletions} @paste=${this._onPaste} ${growing()}></textarea>
         <p class="note ${this._problem ? 'problem' : ''}" id="note" role="status" ?hidden=${!this._note}>${this._note}</p>

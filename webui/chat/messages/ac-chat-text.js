@@ -2,6 +2,7 @@ import {LitElement, css, html} from 'lit';
 import {GrowingMarkdown, OPEN} from './growing-markdown.js';
 import {Localized, t} from '../../base/i18n.js';
 import {codeColours} from '../../ui/content/code-colours.js';
+import {setDirections} from '../../ui/content/direction.js';
 import {FOLDED_LINES, foldStyles, isFoldedAt} from '../../ui/content/folding.js';
 import {base, buttons, code, tables} from '../../ui/styles.js';
 import {AcCopy} from '../../ui/ac-copy.js';
@@ -18,7 +19,9 @@ export class AcChatText extends Localized(LitElement) {
 
   static styles = [base, buttons, code, tables, codeColours, foldStyles, css`
     :host { overflow-wrap: anywhere; line-height: 1.6; min-width: 0; }
-    .plain { white-space: pre-wrap; }
+    .plain { white-space: pre-wrap; unicode-bidi: plaintext; }
+    pre { direction: ltr; }
+    code { unicode-bidi: isolate; }
     .text > * { margin: 0 0 var(--ac-space-3); }
     :is(p, ul, ol, pre, blockquote, .table-frame, hr) { margin: 0 0 var(--ac-space-3); }
     .text > :is(h1, h2, h3, h4, h5, h6) { margin: var(--ac-space-5) 0 var(--ac-space-2); }
@@ -89,6 +92,7 @@ export class AcChatText extends Localized(LitElement) {
 
 /** Add a header to each code block of rendered Markdown, and fold long ones. @param {DocumentFragment} fragment */
 function dressed(fragment) {
+  setDirections(fragment);
   for (const pre of fragment.querySelectorAll('pre')) {
     const block = document.createElement('div');
     block.className = 'block';

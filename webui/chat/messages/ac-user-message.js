@@ -23,6 +23,7 @@ export class AcUserMessage extends Localized(LitElement) {
     :host { display: grid; grid-template-columns: minmax(0, 1fr); justify-items: end; gap: var(--ac-space-1); }
     .bubble { max-width: min(36rem, 88%); padding: var(--ac-space-2) var(--ac-space-4); border-radius: var(--ac-radius-l); border-end-end-radius: var(--ac-radius-s); background: var(--ac-accent-soft); white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.6; }
     .sending { opacity: 0.65; }
+    .said { unicode-bidi: plaintext; }
     .foot { display: flex; align-items: center; gap: var(--ac-space-1); min-height: 1.75rem; color: var(--ac-text-muted); font-size: var(--ac-text-xs); }
     .foot button { color: inherit; }
     @media (hover: hover) { .foot { opacity: 0; transition: opacity var(--ac-motion); } :host(:is(:hover, :focus-within)) .foot { opacity: 1; } }
@@ -46,7 +47,7 @@ export class AcUserMessage extends Localized(LitElement) {
     const {text, number, time, isSending, attachments, page} = this.item;
     return html`
       ${attachments?.length ? html`<ac-sent-attachments class=${isSending ? 'sending' : ''} .files=${attachments}></ac-sent-attachments>` : nothing}
-      ${text ? html`<div class="bubble ${isSending ? 'sending' : ''}"><span class="visually-hidden">${t('chat.youSaid')} </span>${text}</div>` : nothing}
+      ${text ? html`<div class="bubble ${isSending ? 'sending' : ''}"><span class="visually-hidden">${t('chat.youSaid')} </span><div class="said" dir="auto">${text}</div></div>` : nothing}
       ${page ? html`<ac-sent-page .page=${page}></ac-sent-page>` : nothing}
       <div class="foot">
         <time datetime=${new Date(time).toISOString()}>${formatTime(time, {seconds: false})}</time>
@@ -60,7 +61,7 @@ export class AcUserMessage extends Localized(LitElement) {
   _renderForm(text) {
     return html`
       <form @submit=${this._send}>
-        <textarea aria-label=${t('chat.edit')} .value=${text} @keydown=${this._onKey} ${growing()}></textarea>
+        <textarea dir="auto" aria-label=${t('chat.edit')} .value=${text} @keydown=${this._onKey} ${growing()}></textarea>
         <div class="row"><span class="hint">${t('chat.editHint')}</span>
           <button type="button" @click=${this._end}>${t('ui.cancel')}</button><button class="primary">${t('chat.send')}</button></div>
       </form>`;

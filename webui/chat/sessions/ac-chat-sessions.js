@@ -84,7 +84,7 @@ export class AcChatSessions extends Localized(LitElement) {
     if (this._renaming === sessionId) return html`<div class="session current">${this._renderForm(session)}</div>`;
     return html`
       <div class="session ${isCurrent ? 'current' : ''}">
-        <a href=${href(['chats', sessionId])} aria-current=${isCurrent ? 'page' : nothing} title=${name} @dblclick=${() => this._rename(sessionId)}><span>${name}</span>${mark(session)}</a>
+        <a href=${href(['chats', sessionId])} aria-current=${isCurrent ? 'page' : nothing} title=${name} @dblclick=${() => this._rename(sessionId)}><span dir="auto">${name}</span>${mark(session)}</a>
         <span class="tools">
           <button class="quiet small icon" aria-label=${t('chat.renameNamed', {name})} title=${t('chat.rename')} @click=${() => this._rename(sessionId)}><ac-icon name="pencil"></ac-icon></button>
           <button class="quiet small icon" aria-label=${t('chat.deleteNamed', {name})} title=${t('chat.delete')} @click=${() => this._delete(session)}><ac-icon name="trash-2"></ac-icon></button>
