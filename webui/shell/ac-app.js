@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {classMap} from 'lit/directives/class-map.js';
-import {approvals} from '../approval/frame/pending.js';
+import {approvalOrigin, approvals} from '../approval/frame/pending.js';
 import {client} from '../client/client.js';
 import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
@@ -50,7 +50,9 @@ export class AcApp extends Localized(LitElement) {
       display: flex; gap: var(--ac-space-3); align-items: start; padding: var(--ac-space-3) var(--ac-space-5);
       background: var(--ac-danger-soft); border-bottom: 1px solid var(--ac-border);
     }
-    .banner ac-icon { color: var(--ac-danger); margin-top: 0.125rem; }
+    .banner > ac-icon { color: var(--ac-danger); margin-top: 0.125rem; }
+    .banner p { flex: 1; }
+    .banner .button { flex: none; }
     .skip { position: absolute; top: var(--ac-space-2); left: var(--ac-space-2); z-index: 5; transform: translateY(-200%); }
     .skip:focus { transform: none; }
     dialog {
@@ -133,6 +135,7 @@ export class AcApp extends Localized(LitElement) {
       <div class="banner" role="alert">
         <ac-icon name="octagon-x"></ac-icon>
         <p><strong>${t('shell.stoppedHeading')}</strong> ${t('shell.stoppedText')}</p>
+        ${approvalOrigin ? html`<a class="button" href=${approvalOrigin} target="_blank" rel="noopener"><ac-icon name="play"></ac-icon>${t('shell.resume')}</a>` : nothing}
       </div>`;
   }
 

@@ -1,6 +1,7 @@
 """The emergency stop is at hand everywhere, asks once, and every page knows."""
 
 import asyncio
+import re
 
 import pytest
 import pytest_asyncio
@@ -99,3 +100,15 @@ async def test_stop_that_does_not_reach_the_server_says_so(ui):
     await page.get_by_role("button", name="Stop everything").click()
     await page.locator("ac-confirm").get_by_role("button", name="Stop everything").click()
     await expect(page.get_by_role("status", name="Messages")).to_contain_text("The emergency stop failed")
+
+
+async def test_stopped_page_leads_to_the_place_where_a_person_resumes(ui):
+    page = await ui.page()
+    await ui.host.emergency_stop(Principal("cli"))
+    banner = page.get_by_role("alert").filter(has_text="Everything is stopped.")
+    async with page.context.expect_page() as opening:
+        await banner.get_by_role("link", name="Resume…").click()
+    approvals = await opening.value
+    await expect(approvals).to_have_title(re.compile("Approvals"))
+    assert not approvals.url.startswith(ui.address)
+    await approvals.close()
