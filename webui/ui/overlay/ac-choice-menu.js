@@ -31,7 +31,7 @@ export class AcChoiceMenu extends LitElement {
     .opener ac-icon:last-child { width: 0.875rem; height: 0.875rem; }
     @media (max-width: 48rem) { .opener ac-icon:last-child { display: none; } }
     @media (max-width: 30rem) { .opener { gap: var(--ac-space-1); padding-inline: var(--ac-space-1); } }
-    .menu { position: fixed; inset: auto; margin: 0; padding: var(--ac-space-1); width: min(21rem, calc(100vw - 1rem)); max-height: min(26rem, 70dvh); overflow: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l); background: var(--ac-surface-raised); color: var(--ac-text); box-shadow: var(--ac-shadow-l); }
+    .menu { position: fixed; inset: auto; margin: 0; padding: var(--ac-space-1); width: min(24rem, calc(100vw - 1rem)); max-height: min(38rem, 80dvh); overflow: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l); background: var(--ac-surface-raised); color: var(--ac-text); box-shadow: var(--ac-shadow-l); }
     .choice { display: grid; grid-template-columns: 1.25rem minmax(0, 1fr); align-items: start; justify-content: start; gap: 0 var(--ac-space-2); width: 100%; min-height: 0; padding: var(--ac-space-2); border: 0; background: none; box-shadow: none; text-align: start; line-height: var(--ac-line); white-space: normal; font-weight: inherit; }
     .choice strong { font-weight: var(--ac-weight-medium); overflow-wrap: anywhere; }
     .choice small { grid-column: 2; color: var(--ac-text-muted); font-size: var(--ac-text-s); }
