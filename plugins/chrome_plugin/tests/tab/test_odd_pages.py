@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 
 import pytest
@@ -21,6 +22,9 @@ PAGES = {
     "/frame": f"{SHOP}<iframe src=/never></iframe>",
     "/stream": f"{SHOP}<script>new EventSource('/never'); fetch('/never')</script>",
     "/font": f"{SHOP}<style>@font-face {{ font-family: Late; src: url(/never) }} h1 {{ font-family: Late }}</style>",
+    "/map": "<map name=m><area alt=North href=/clean coords='0,0,50,50'><area alt=South href=/lines coords='50,50,90,90'>"
+    '</map><img usemap=#m width=100 height=100 alt=Map src="data:image/svg+xml,'
+    "<svg xmlns='http://www.w3.org/2000/svg' width='100' height='100'/>\">",
     "/lines": "<pre>first line\n  second line</pre>",
     "/clean": FIELDS,
 }
@@ -157,6 +161,15 @@ async def test_page_of_xhtml_has_roles_and_references(act, text, odd):
     shown = text(await act("browser_snapshot"))
     for part in ('heading "Head" [level=1]', "textbox [ref=", "combobox [ref=", 'link "Link" [ref=', "row: cell"):
         assert part in shown
+
+
+async def test_areas_of_a_picture_are_links(act, text, odd):
+    await act("browser_navigate", url=f"{odd}/map")
+    shown = text(await act("browser_snapshot"))
+    assert 'link "North" [ref=' in shown
+    assert 'link "South" [ref=' in shown
+    await act("browser_click", ref=re.search(r'link "South" \[ref=(\w+)\]', shown)[1])
+    assert f"{odd}/lines" in text(await act("browser_get_state"))
 
 
 async def test_lines_of_preformatted_text_are_kept(act, text, odd):

@@ -41,12 +41,14 @@ _TAKES_KEYS_UNSEEN = with_its("""element => {
 }""")
 
 # An animation without an end, such as a pulse, is no movement that ends if one waits for it.
-_MOVES_ENDLESSLY = with_its("""element => {
+# An area of an image's map is not drawn, so there is nothing that the driver could click.
+_PECULIARITY = with_its("""element => {
+  if (element.localName === 'area') return 'area';
   const isEndless = one => one.playState === 'running' && one.effect?.getComputedTiming().endTime === Infinity;
   for (let e = element; e; e = its(e).parentElement ?? its(e).getRootNode().host) {
-    if (its(e).getAnimations().some(isEndless)) return true;
+    if (its(e).getAnimations().some(isEndless)) return 'moves';
   }
-  return false;
+  return '';
 }""")
 
 _LABEL = "element => [...element.labels].find(label => label.getBoundingClientRect().width > 0)"
@@ -71,7 +73,11 @@ async def click_element(tab: Tab, hit: Hit, timeout_ms: int, **how: Any) -> None
         await locator.focus(timeout=timeout_ms)
         return
     left_ms = timeout_ms
-    forced = await may_be_forced(tab, hit, timeout_ms)
+    peculiarity = await locator.evaluate(_PECULIARITY, timeout=timeout_ms)
+    if peculiarity == "area":
+        await locator.evaluate("area => area.click()", timeout=timeout_ms)
+        return
+    forced = peculiarity == "moves" and await _is_unobstructed(tab, hit, timeout_ms)
     while True:
         try:
             await locator.click(timeout=min(left_ms, _ATTEMPT_MS), force=forced, **how)
@@ -106,8 +112,11 @@ async def may_be_forced(tab: Tab, hit: Hit, timeout_ms: int) -> bool:
 
     True if an animation without an end moves it, and it is as the driver otherwise waits for: enabled and not covered.
     """
-    if not await hit.locator.evaluate(_MOVES_ENDLESSLY, timeout=timeout_ms):
-        return False
+    moves = await hit.locator.evaluate(_PECULIARITY, timeout=timeout_ms) == "moves"
+    return moves and await _is_unobstructed(tab, hit, timeout_ms)
+
+
+async def _is_unobstructed(tab: Tab, hit: Hit, timeout_ms: int) -> bool:
     obstacles = await tab.refs.find_obstacles(hit.locator)
     return not obstacles.is_hidden and not obstacles.cover and await hit.locator.is_enabled(timeout=timeout_ms)
 

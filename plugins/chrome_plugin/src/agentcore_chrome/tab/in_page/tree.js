@@ -23,6 +23,13 @@ const cut = (text, limit) => (text.length > limit ? `${text.slice(0, limit)}… 
 const onOneLine = text => cut(text, LINE_CHARS).replace(/\r?\n|[\r\u2028\u2029\u0085\v\f]/g, '\\n');
 const quoted = text => JSON.stringify(cut(text, NAME_CHARS));
 
+/** Return the box of the image whose map an area is part of: an area is not drawn, and has none of its own. */
+const imageBoxOf = area => {
+  const map = area.closest('map')?.name ?? '';
+  const image = [...area.getRootNode().querySelectorAll('img[usemap]')].find(one => one.useMap === `#${map}`);
+  return (image ?? area).getBoundingClientRect();
+};
+
 /** Return the lines of a text that keeps them, with what separates texts between them. */
 const linesOf = node => node.data.split('\n').flatMap((line, number) => [...(number ? [null] : []), { node, text: line }]);
 
@@ -86,9 +93,10 @@ class Tree {
 
   element(element, around) {
     const style = this.styles.of(element);
-    if (style.display === 'none' || element.hidden === 'until-found') return [];
+    const isArea = element.localName === 'area';
+    if ((style.display === 'none' && !isArea) || element.hidden === 'until-found') return [];
     if (LABELLED.has(element.type) && this.isBehindLabel(element)) return [];
-    const isShown = style.visible || style.display === 'contents';
+    const isShown = isArea ? imageBoxOf(element).width > 0 : style.visible || style.display === 'contents';
     let role = roleOf(element);
     const control = element.localName === 'label' ? this.hiddenControl(element) : null;
     if (control) role = roleOf(control);
@@ -256,7 +264,7 @@ class Tree {
     if (!why) return '';
     const needsPointer = why !== 'role' && why !== 'edit';
     if (needsPointer && getComputedStyle(element).pointerEvents === 'none') return '';
-    const box = read.getBoundingClientRect();
+    const box = element.localName === 'area' ? imageBoxOf(element) : read.getBoundingClientRect();
     if ((!box.width || !box.height) && !takesKeysUnseen(element, role, why)) return '';
     return read.getAttribute('aria-hidden') === 'true' && getComputedStyle(element).opacity === '0' ? '' : why;
   }
