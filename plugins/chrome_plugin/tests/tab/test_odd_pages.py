@@ -22,7 +22,8 @@ PAGES = {
     "/frame": f"{SHOP}<iframe src=/never></iframe>",
     "/stream": f"{SHOP}<script>new EventSource('/never'); fetch('/never')</script>",
     "/font": f"{SHOP}<style>@font-face {{ font-family: Late; src: url(/never) }} h1 {{ font-family: Late }}</style>",
-    "/map": "<map name=m><area alt=North href=/clean coords='0,0,50,50'><area alt=South href=/lines coords='50,50,90,90'>"
+    "/map": "<map name=m><area alt=North href=/clean coords='0,0,50,50'>"
+    "<area alt=South href=/lines coords='50,50,90,90'>"
     '</map><img usemap=#m width=100 height=100 alt=Map src="data:image/svg+xml,'
     "<svg xmlns='http://www.w3.org/2000/svg' width='100' height='100'/>\">",
     "/lines": "<pre>first line\n  second line</pre>",
