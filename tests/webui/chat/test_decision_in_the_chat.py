@@ -61,12 +61,12 @@ async def test_several_calls_have_a_frame_each_and_one_that_is_decided_elsewhere
     first, second = frames.nth(0).content_frame, frames.nth(1).content_frame
     await expect(first.get_by_role("article")).to_contain_text("rice")
     await expect(second.get_by_role("article")).to_contain_text("salt")
-    rice = next(call for call in chat.ui.host.approvals.waiting if call.arguments["food"] == "rice")
-    await chat.ui.host.approvals.decide_call(rice.call_id, Verdict(approved=False, by="terminal"))
+    salt = next(call for call in chat.ui.host.approvals.waiting if call.arguments["food"] == "salt")
+    await chat.ui.host.approvals.decide_call(salt.call_id, Verdict(approved=False, by="terminal"))
     await expect(frames).to_have_count(1)
-    await press(yes(chat.decision))
+    await press(yes(first))
     await expect(chat.shown.get_by_text("Done.")).to_be_visible()
-    assert chat.pantry.added == ["salt"]
+    assert chat.pantry.added == ["rice"]
 
 
 async def test_long_call_is_read_from_its_first_line_and_decided_by_touch_on_a_phone(open_chat):

@@ -114,7 +114,7 @@ async def test_what_is_not_harmless_waits_for_a_confirmation_and_goes_on_by_itse
     for key in ("approvals.mode", "workspace.roots", "server.port", "limits.stop_grace", "agents", "modules_dir"):
         await expect(row(page, key)).to_contain_text("Counts once you confirm it")
     await expect(row(page, "locale")).not_to_contain_text("Counts once you confirm it")
-    await row(page, "approvals.mode").get_by_role("radio", name="deny").check()
+    await row(page, "approvals.mode").get_by_role("combobox").select_option("deny")
     unsaved = page.get_by_role("region", name="Changes that are not saved")
     await expect(unsaved).to_contain_text("1 change to be confirmed")
     dialog = await review(page)
@@ -126,7 +126,7 @@ async def test_what_is_not_harmless_waits_for_a_confirmation_and_goes_on_by_itse
     assert "approvals" not in app_json(ui)
     await decide(ui)
     assert app_json(ui)["approvals"] == {"mode": "deny"}
-    await expect(row(page, "approvals.mode").get_by_role("radio", name="deny")).to_be_checked()
+    await expect(row(page, "approvals.mode").get_by_role("combobox").locator("option:checked")).to_have_text("deny")
     await expect(page.get_by_text("Waits for your confirmation in the approval view")).to_have_count(0)
     await expect(messages(page)).to_contain_text("Saved")
 
