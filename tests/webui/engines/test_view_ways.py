@@ -171,14 +171,14 @@ async def test_tab_is_renamed_by_its_menu_and_closed(visit):
 LISTED = json.loads((Path(__file__).parents[3] / "app.json").read_text())["modules"]
 
 
-async def test_terminal_is_watched_live(visit):
+async def test_terminal_is_shown_live_and_needs_no_confirmation(visit):
     shown = await visit(modules=LISTED)
     outcome = await shown.ui.server.running.outcome(
         "bash", {"command": "echo hello; exec cat", "background": True, "terminal": True}, session_id="chat"
     )
     await shown.go(f"#/pages/shell_tools/{outcome.unwrap().data['process_id']}")
     await shown.page.css(".xterm-rows").says("hello")
-    await shown.page.text("You are watching.").seen()
+    await shown.page.text("You are watching.").gone()
 
 
 async def test_every_view_is_shown_and_fits_a_phone(visit):
