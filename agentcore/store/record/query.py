@@ -219,9 +219,7 @@ def read_closed_page(
 def _read_ends(connection: sqlite3.Connection) -> tuple[int, int, int]:
     """Return the oldest row in the database, the oldest that is kept at all, and the newest; 1, 1, 0 if empty."""
     oldest_live, newest = connection.execute("SELECT min(seq), max(seq) FROM record").fetchone()
-    (oldest_file,) = connection.execute(
-        "SELECT min(first_seq) FROM record_segments WHERE deleted_at_ms IS NULL"
-    ).fetchone()
+    oldest_file = next((each.first_seq for each in read_segments(connection) if each.deleted_at_ms is None), None)
     oldest_live = oldest_live or 1
     return oldest_live, min(oldest_live, oldest_file or oldest_live), newest or 0
 

@@ -90,7 +90,12 @@ def segments_folder(database: Path) -> Path:
 
 
 def read_segments(connection: sqlite3.Connection) -> list[Segment]:
-    """Return all closed segments, the oldest first, including those whose files were deleted."""
+    """Return all closed segments, the oldest first, including those whose files were deleted.
+
+    A database of an earlier version, which no server has opened since, has none.
+    """
+    if connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'record_segments'").fetchone() is None:
+        return []
     return [Segment(*row) for row in connection.execute(f"SELECT {_COLUMNS} FROM record_segments ORDER BY number")]  # noqa: S608
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentcore.store.database.database import Database
+from agentcore.store.database.schema import MIGRATIONS, run_migrations
 from agentcore.store.record import (
     CallRow,
     Record,
@@ -21,6 +22,7 @@ from agentcore.store.record import (
     segments_folder,
     verify_record,
 )
+from agentcore.store.record.group import RecordGroup
 from agentcore.store.record.segments import SegmentBrokenError
 from agentcore.store.state.errors import RecordUnreadableError
 
@@ -275,3 +277,17 @@ async def test_interrupted_verification_goes_on_where_it_was(filled: Record, dat
     assert seen == [(60, 110), (80, 110)]
     assert len(report.segments) == 4
     assert verify_record(database_path, may_resume=True).resumed_after == 0
+
+
+async def test_record_of_an_earlier_version_is_read_and_verified_before_a_server_opens_it(
+    database_path: Path, make_row: MakeRow
+) -> None:
+    before = next(number for number, step in enumerate(MIGRATIONS) if "record_segments" in str(step))
+    with closing(sqlite3.connect(database_path, isolation_level=None)) as connection:
+        connection.execute("BEGIN")
+        run_migrations(connection, 0, last=before)
+        RecordGroup([make_row(), make_row()]).write(connection)
+        connection.execute("COMMIT")
+    assert [recorded.seq for recorded in read_record(database_path, RecordFilter(), 10)] == [2, 1]
+    assert [recorded.seq for recorded in export_rows(database_path)] == [1, 2]
+    assert verify_record(database_path).rows == 2
