@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from typing import Literal
 
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
@@ -35,6 +36,7 @@ class ComponentView(BaseModel, defer_build=True, alias_generator=to_camel, popul
     icon: str
     resource_views: dict[str, str]
     page_script: str | None
+    group: Literal["work", "manage"]
 
 
 class RouteView(BaseModel, defer_build=True):
@@ -306,6 +308,7 @@ def _describe_component(name: str, component: WebComponent) -> ComponentView:
         icon=base + component.icon if "." in component.icon else component.icon,
         resource_views=dict(component.resource_views),
         page_script=None if component.page_script is None else base + component.page_script,
+        group=component.group,
     )
 
 
