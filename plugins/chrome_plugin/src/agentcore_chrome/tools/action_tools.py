@@ -53,7 +53,6 @@ async def browser_click(
         known_field(
             "With y, instead of a selector: pixels of the last screenshot that the model was shown; from programs, of "
             "the window.",
-            told="Pixels of the last screenshot.",
             ge=0,
             le=100_000,
         ),
