@@ -114,7 +114,7 @@ class SystemMessages:
             given,
             client.page,
             locale,
-            is_prompted=is_prompted,
+            written_form="tag" if is_prompted else None,
         )
         return SystemView(
             parts=[_to_part_view(part, plan.choice) for part in parts],

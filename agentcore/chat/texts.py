@@ -125,6 +125,16 @@ Give several objects, one after another and in order, to call several tools. Res
 工具名必须与列表完全一致（区分大小写），参数必须符合该工具的 JSON Schema。
 需要调用多个工具时，按顺序依次给出多个对象。结果会在下一条消息中返回。""",
     ),
+    "tools_in_tags": (
+        """You can call tools. To call one, write its name and its arguments in exactly this form:
+<tool_call>{"name": "NAME", "arguments": {"ARGUMENT": "VALUE"}}</tool_call>
+Write several to call several tools. Then end your answer: the results come back in the next message.
+Call a tool to do something, instead of saying that you would. The tools, with `?` after optional arguments:""",
+        """你可以调用工具。调用时请严格按照以下格式写出工具名和参数：
+<tool_call>{"name": "工具名", "arguments": {"参数": "值"}}</tool_call>
+需要调用多个工具时，依次写出多个。写完即结束回复，结果会在下一条消息中返回。
+需要操作时请直接调用工具，而不是只说要做什么。可用的工具（`?` 表示可选参数）：""",
+    ),
     "tools_listed": ("The tools:", "可用的工具："),
     "page_rules": (
         """Rules for the page: prefer element ids to selectors. Batch actions in order in one call. Ask the person

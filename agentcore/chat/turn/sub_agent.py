@@ -148,7 +148,9 @@ class SubAgent:
             system = task.system.build_parts(
                 task.agent, *resolve_modules_and_host(self._core.registry, self._current_host, toolbox.modules)
             )
-            prompt = Prompt(task.choice, system, list(self._offered.values()))
+            prompt = Prompt(
+                task.choice, system, list(self._offered.values()), is_for_client=self._live.client is not None
+            )
             answer = await self._request_reply(compactor, prompt, can_repair=not has_repaired)
             await self._count_usage(answer.response)
             if answer.fault is not None and not has_repaired:

@@ -319,7 +319,9 @@ class Turn:
         system = plan.system.build_parts(
             plan.agent, *resolve_modules_and_host(self._core.registry, self._current_host, toolbox.modules)
         )
-        prompt = Prompt(plan.choice, system, list(self._offered.values()), self._client.page)
+        prompt = Prompt(
+            plan.choice, system, list(self._offered.values()), self._client.page, is_for_client=self._is_for_client
+        )
         self._steps += 1
         try:
             answer = await self._compactor.ask(prompt, self._history, can_repair=not self._has_repaired)
@@ -336,6 +338,11 @@ class Turn:
     def _current_host(self) -> str:
         """The host for the session's calls; empty: none is chosen."""
         return self._stream.live.current_host(self._core.registry)
+
+    @property
+    def _is_for_client(self) -> bool:
+        """True if a client of the chat endpoint drives the turn, or did before a call waited."""
+        return self._stream.sink is not None or bool(self._client.tools) or bool(self._plan.session.user_id)
 
     def _build_toolbox(self) -> Toolbox:
         """Create a toolbox from the current tools and those that the model has found."""
