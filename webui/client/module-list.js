@@ -11,6 +11,7 @@ import {Store} from '../base/store.js';
  * @property {string} icon
  * @property {Record<string, string>} resourceViews  maps a resource type to the tag that shows it
  * @property {string | null} pageScript
+ * @property {'work' | 'manage'} group  the group of the sidebar that lists it
  */
 /** @typedef {{subject: string, said: string, advice: string}} Note  with advice, the user should do something */
 /** @typedef {{family: string, key: string, file: string, line: number | null, variable: string, text: string, isChanged: boolean, isSecretChanged: boolean}} Block  secrets are masked in its text */

@@ -36,6 +36,7 @@ class ComponentView(BaseModel, defer_build=True, alias_generator=to_camel, popul
     icon: str
     resource_views: dict[str, str]
     page_script: str | None
+    group: Literal["work", "manage"]
 
 
 class RouteView(BaseModel, defer_build=True):
@@ -331,6 +332,7 @@ def _describe_component(name: str, component: WebComponent) -> ComponentView:
         icon=base + component.icon if "." in component.icon else component.icon,
         resource_views=dict(component.resource_views),
         page_script=None if component.page_script is None else base + component.page_script,
+        group=component.group,
     )
 
 
