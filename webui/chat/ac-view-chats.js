@@ -150,7 +150,7 @@ export class AcViewChats extends Localized(LitElement) {
     const list = html`<ac-chat-sessions selected=${this._chat.id}></ac-chat-sessions>`;
     return html`
       ${WIDE.matches ? html`<div class="side">${list}</div>` : html`<dialog class="drawer" aria-label=${t('chat.list')} @click=${this._closeDrawer}>${list}</dialog>`}
-      <div class="page">${this._renderTitle()}<ac-chat-conversation .chat=${this._chat} .model=${this._model}></ac-chat-conversation>${this._renderBottom()}${this._drop.isOver ? this._renderDrop() : nothing}</div>
+      <div class="page">${this._renderTitle()}<ac-chat-conversation .chat=${this._chat} .model=${this._model} ?alone=${!WIDE.matches}></ac-chat-conversation>${this._renderBottom()}${this._drop.isOver ? this._renderDrop() : nothing}</div>
       ${this._renderProviders()}${this._renderSystem()}`;
   }
 
