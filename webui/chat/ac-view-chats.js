@@ -100,7 +100,7 @@ export class AcViewChats extends Localized(LitElement) {
       ];
     });
     this.addEventListener('click', (event) => this._onClick(event));
-    for (const name of ['ac-open-providers', 'ac-use-model', 'ac-open-system', 'ac-retry', 'ac-edit', 'ac-reject', 'ac-answer', 'ac-prompt', 'ac-insert']) {
+    for (const name of ['ac-open-providers', 'ac-use-model', 'ac-open-system', 'ac-retry', 'ac-write-calls', 'ac-edit', 'ac-reject', 'ac-answer', 'ac-prompt', 'ac-insert']) {
       this.addEventListener(name, (event) => this._onAction(/** @type {CustomEvent} */ (event)));
     }
   }
@@ -434,6 +434,7 @@ export class AcViewChats extends Localized(LitElement) {
       case 'ac-use-model': void this._useModel(detail.model); break;
       case 'ac-open-system': void import('./system/ac-chat-system.js'); this._showsSystem = true; break;
       case 'ac-retry': void this._try('chat.retryFailed', () => chat.retry()); break;
+      case 'ac-write-calls': void this._try('chat.retryFailed', () => chat.retry({writesCalls: true})); break;
       case 'ac-edit': void this._try('chat.sendFailed', () => chat.edit(detail.number, detail.text)); break;
       case 'ac-reject': chat.reject(detail.toolId).catch(detail.failed); break;
       case 'ac-answer': void this._try('chat.answerFailed', () => chat.answer(detail.questionId, detail.answer), detail.failed); break;
