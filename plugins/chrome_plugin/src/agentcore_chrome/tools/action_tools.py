@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from agentcore.api import Field, ToolContext, ToolError, ToolResult, tool
 from agentcore_chrome.call_limit import work_ms
-from agentcore_chrome.tab.clicking import click_element, click_point, may_be_forced
+from agentcore_chrome.tab.clicking import click_element, click_point, hover_element
 from agentcore_chrome.tab.elements import (
     ELEMENT_MS,
     Hit,
@@ -244,8 +244,7 @@ async def browser_hover(
 
     async def hover(tab: Tab) -> ToolOutput:
         async def hover_hit(hit: Hit) -> ToolOutput:
-            forced = await may_be_forced(tab, hit, wait_ms)
-            await hit.locator.hover(timeout=work_ms(wait_ms), force=forced)
+            await hover_element(tab, hit, work_ms(wait_ms))
             fields = {"selector": selector, "element": hit.description}
             return ToolOutput(f"The mouse is over {hit.description}.", fields)
 
