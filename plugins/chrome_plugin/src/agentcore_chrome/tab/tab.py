@@ -5,6 +5,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import structlog
@@ -105,6 +106,7 @@ class Tab:
         lost_by: Why the page that this one replaces was lost, until that is reported; empty: it replaces none.
         has_kept_logins: Whether it was created with stored log-ins, until that is reported.
         refusal: The URL policy's error for the page's last navigation.
+        given_folders: Copies of folders that the page was given, which it reads while it exists.
         shown_picture: The last screenshot that a model was shown: the points that it names are pixels of that.
     """
 
@@ -136,6 +138,7 @@ class Tab:
         self.has_kept_logins = False
         self.refusal: ToolError | None = None
         self.shown_picture: Picture | None = None
+        self.given_folders: list[TemporaryDirectory[str]] = []
         self._popups: list[Tab] = []
         self.control = Control(self.describe_page, self._notify_changed)
         self.dialogs.listener = self._notify_changed
@@ -170,6 +173,8 @@ class Tab:
         self.gone.set_result(error)
         self.dialogs.close()
         self._background.cancel()
+        for folder in self.given_folders:
+            asyncio.get_running_loop().run_in_executor(None, folder.cleanup)
         self.process.remove_tab(self)
 
     async def close(self) -> None:

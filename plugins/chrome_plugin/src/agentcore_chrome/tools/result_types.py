@@ -31,6 +31,7 @@ class FileChooserData(TypedDict):
     """The page asks for files."""
 
     multiple: bool
+    folder: bool
 
 
 class SavedDownload(TypedDict):
