@@ -20,10 +20,12 @@ from agentcore_chrome.tools.arguments import (
     DEFAULT_MS,
     LONGEST_S,
     PAGE,
+    ActedElement,
     HiddenElementLimitMs,
     PageId,
     PageSelector,
     ShowChanges,
+    element_field,
     for_programs,
     known_field,
 )
@@ -57,7 +59,7 @@ class FormField(BaseModel):
 async def browser_select_option(
     pages: SessionPages,
     ctx: ToolContext,
-    selector: PageSelector,
+    selector: ActedElement,
     values: Annotated[list[str], known_field("Labels or values to choose.", max_length=2000)],
     snapshot: ShowChanges = None,
     resourceId: PageId = None,
@@ -161,7 +163,7 @@ async def browser_file_upload(
     ] = [],
     selector: Annotated[
         PageSelector | None,
-        known_field(
+        element_field(
             "The file field, or where files are dropped; left out, the chooser that the page opened.",
             told="Left out: the open chooser.",
         ),

@@ -2,7 +2,7 @@
 
 _OF_BOTH = {
     "*.timeoutMs": "时间上限，毫秒。",
-    "*.timeout": "时间上限，毫秒。",
+    "*.timeout": "与 timeoutMs 相同。",
     "*.selector": "CSS 选择器，或 e12 这样的引用。",
     "*.url": "网址，例如 https://example.org/a。",
     "*.waitUntil": "等待到什么程度。",
