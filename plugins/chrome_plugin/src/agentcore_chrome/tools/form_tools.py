@@ -159,7 +159,7 @@ async def browser_file_upload(
     ctx: ToolContext,
     paths: Annotated[
         list[str],
-        Field(max_length=20, description="Workspace files, a folder, or `artifact:ID`; none: no file."),
+        Field(max_length=20, description="Workspace files, a directory, or `artifact:ID`; none: no file."),
     ] = [],
     selector: Annotated[
         PageSelector | None,
@@ -178,7 +178,7 @@ async def browser_file_upload(
     resourceId: PageId = None,
     timeoutMs: HiddenElementLimitMs = None,
 ) -> ToolResult[results.UploadedFiles]:
-    """Give files or a folder to a file field or the chooser that a click opened, or drop files on an area."""
+    """Give files to a file field or the chooser that a click opened, or drop them on an area for files."""
     if drop and selector is None:
         raise ToolError("invalid_arguments", "to drop files, name the selector of where")
     folder = await find_folder(ctx, paths)
