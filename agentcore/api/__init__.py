@@ -30,7 +30,7 @@ from agentcore.api.requirement import (
 )
 from agentcore.api.resource import SERVICE_TYPE, Resource, Resources
 from agentcore.api.result import ArtifactLines, ArtifactLink, Audio, EmbeddedResource, Image, Text, ToolResult
-from agentcore.api.runtime import Runtime
+from agentcore.api.runtime import Runtime, WaitReason
 from agentcore.api.sandbox_requirement import SandboxRequirement
 from agentcore.api.secrets import Secrets, Storage
 from agentcore.api.tool import tool
@@ -140,6 +140,7 @@ __all__ = [
     "Track",
     "UrlPolicy",
     "ViewPermission",
+    "WaitReason",
     "WebComponent",
     "Workspace",
     "also_called",

@@ -156,7 +156,7 @@ async def test_a_program_that_the_sandbox_does_not_show_is_said_to_be_hidden(mou
         program = Path(folder, "server")
         program.symlink_to(sys.executable)
         host = await mount({"command": str(program)}, is_failure_expected=True)
-    reason = host.host.modules.get_record("mcp_example").reason
+    reason = host.host.modules.get_record("mcp_example").waiting.said
     assert f"{str(program)!r}, or what runs it, lies where the sandbox shows nothing" in reason
 
 

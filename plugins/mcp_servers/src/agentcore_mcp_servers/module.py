@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections import deque
-from collections.abc import Awaitable, Container
+from collections.abc import Awaitable, Container, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
@@ -28,6 +28,7 @@ from agentcore.api import (
     ToolContext,
     ToolDefinition,
     ToolError,
+    WaitReason,
     holds_secret,
     mask_secrets,
 )
@@ -68,10 +69,10 @@ _SETTING = "`agentcore.sandbox` in the server's block"
 _ADVICE = (
     "Without it the server reads what you can read, keys included. Once bubblewrap is installed, reload the module"
 )
-_MEND = "Mend that: it is started again by itself, and at once when its module is reloaded"
 _LOG_IN = "Log in on the module's page, or with `agentcore mcp login {name}`"
 _IN_ENV = "Put it into `env` of the block if the server reads it there, or use the server's address with `headers`"
 _SPARE_SECONDS = 30.0
+_WAITS_FOR: Mapping[str, WaitReason] = {"network": "network", "program": "program"}
 
 
 class McpServer(Module):
@@ -98,7 +99,6 @@ class McpServer(Module):
         self._sandbox: Sandbox | None = None
         self._process: ServerProcess | None = None
         self._said: deque[str] = deque(maxlen=_SAID)
-        self._is_away = False
         self._is_other = False
         self._news_pace = Pace(_NEWS_AT_ONCE, _NEWS_INTERVAL_SECONDS)
         self._reading: asyncio.Task[None] | None = None
@@ -107,8 +107,10 @@ class McpServer(Module):
     async def init(self, runtime: Runtime) -> None:
         """Start the server and read its tools.
 
+        A server that does not start is tried again, so its module loads all the same; its tools are read afterwards.
+
         Raises:
-            ToolError: `server_not_started`.
+            ToolError: The server cannot be run as its block says, or its tools cannot be read.
         """
         if self._block.command is not None:
             # A remote server has no use for the paths of local folders.
@@ -125,17 +127,20 @@ class McpServer(Module):
             self._on_restarted,
             self._asked.ask_to_open_urls,
             on_away=self._on_unavailable,
+            path=self._supervisor.environment().get("PATH"),
             login=self._login,
         )
         runtime.give_report(self._build_report)
+        if await self._server.start():
+            await self._read_first_tools()
+
+    async def _read_first_tools(self) -> None:
         try:
-            await self._server.start()
             await self._read_tools()
         except ToolError:
             if self._login is None or not self._login.is_needed:
                 raise
-            # The module loads all the same, so that the user can log in; the tools are read afterwards.
-            self._report_login(is_in=False)
+            self._report_login(is_in=False)  # it answers the handshake, and nothing else, without a log-in
 
     async def shutdown(self) -> None:
         """Stop the server and all of its processes."""
@@ -194,7 +199,12 @@ class McpServer(Module):
             ctx.progress(None if share is None else min(max(share, 0.0), 1.0), mask_secrets(message or "")[:500])
 
         with self._asked.serving_call(ctx):
-            result = await self._server.call(tool.name, args, report_progress)
+            try:
+                result = await self._server.call(tool.name, args, report_progress)
+            except ToolError as exc:
+                if exc.type == "login_needed" and self._login is not None and self._login.is_needed:
+                    self._report_login(is_in=False)
+                raise
         return await convert_result(result, ctx.artifacts)
 
     async def _complete_argument(self, tool: str, argument: str, begun: str, given: dict[str, str]) -> list[str]:
@@ -269,25 +279,27 @@ class McpServer(Module):
         if not is_in:
             return
         try:
-            if not self._server.is_started:
-                await self._server.start()
             await self._refresh_tools()
         except ToolError as exc:
             self._add_diagnostic(f"after the log-in: {exc.message}")
 
     async def _on_restarted(self) -> None:
-        if self._is_away:
-            self._is_away = False
-            self.runtime.note("MCP server", f"{self._name} was started again")
+        self.runtime.set_waiting("")
         await self._refresh_tools()
 
-    def _on_unavailable(self, reason: str) -> None:
-        self._is_away = True
-        self.runtime.note("MCP server", f"{self._name} is not there: {reason}", advice=_MEND)
+    def _on_unavailable(self, failure: ToolError, pause_s: float | None) -> None:
+        """Report why the server could not be started, and when it is tried again; None: when the user has logged in."""
+        if pause_s is None:
+            self._report_login(is_in=False)
+            return
+        reason = _WAITS_FOR.get(str(failure.context.get("waits_for")), "retry")
+        output = str(failure.context.get("output") or "")
+        self.runtime.set_waiting(reason, failure.message, output=output, retry_in_s=pause_s)
 
     def _report_login(self, *, is_in: bool) -> None:
         said = "a person has logged in" if is_in else "the server wants a person to log in"
         self.runtime.note("login", said, advice="" if is_in else _LOG_IN.format(name=self._name))
+        self.runtime.set_waiting("" if is_in else "login", "" if is_in else said)
 
     def _make_client(self, carrier: Carrier) -> Client:
         return create_client(
