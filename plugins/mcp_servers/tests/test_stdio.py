@@ -69,6 +69,32 @@ async def test_a_server_knows_the_workspace_and_no_secret_of_ours(mount, plain, 
     assert said.startswith(f"{host.workspace} ")
 
 
+@pytest.fixture
+def folders_told(mount):
+    """The folders that a server is told to work on (roots)."""
+    program = Path(__file__).with_name("asking_server.py").read_text(encoding="utf-8")
+
+    async def told(*words, **options):
+        block = {"command": sys.executable, "args": ["-c", program, "2025-11-25", *words], **options}
+        host = await mount(block)
+        said = json.loads(await text_of(host, "example_folders"))
+        return [each["uri"].removeprefix("file://") for each in said["roots"]], str(host.workspace)
+
+    return told
+
+
+async def test_a_server_is_told_the_folders_of_its_block_and_of_the_workspace(folders_told, tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "own").mkdir()
+    told, workspace = await folders_told(str(tmp_path / "docs"), "/no/such/folder", cwd=str(tmp_path / "own"))
+    assert told == [str(tmp_path / "own"), str(tmp_path / "docs"), workspace]
+
+
+async def test_a_block_says_which_folders_its_server_is_told(folders_told, tmp_path):
+    told, _ = await folders_told(str(tmp_path), agentcore={"roots": ["/srv/data"]})
+    assert told == ["/srv/data"]
+
+
 WRITTEN = "s3cret-0123456789-abcdef"
 
 

@@ -19,6 +19,7 @@ from agentcore.api import (
     Confinement,
     Folder,
     Module,
+    OwnHome,
     Pace,
     Report,
     Runtime,
@@ -35,6 +36,8 @@ from agentcore.api import (
 from agentcore_mcp_servers.address import ServerAddress, ServerLogin, checked_headers
 from agentcore_mcp_servers.block import ServerBlock
 from agentcore_mcp_servers.definitions import create_definition
+from agentcore_mcp_servers.denials import explain_denial
+from agentcore_mcp_servers.folders import BlockFolders
 from agentcore_mcp_servers.link import START_SECONDS, Carrier, create_client
 from agentcore_mcp_servers.names import assign_names, default_prefix, tool_name
 from agentcore_mcp_servers.process import Confined, Launch, ServerProcess
@@ -114,10 +117,10 @@ class McpServer(Module):
         """
         if self._block.command is not None:
             # A remote server has no use for the paths of local folders.
-            self._asked = Asked(
-                default_prefix(self._name), runtime.workspace.roots, may_sample=self._block.agentcore.sampling
-            )
-            self._sandbox = await self._find_sandbox(runtime)
+            folders = BlockFolders(self._block, runtime.workspace.roots)
+            may_sample = self._block.agentcore.sampling
+            self._asked = Asked(default_prefix(self._name), folders.told, may_sample=may_sample)
+            self._sandbox = await self._find_sandbox(runtime, folders)
             self._warn_of_secrets(runtime)
         self._login = await self._find_login(runtime)
         self._server = Server(
@@ -205,7 +208,12 @@ class McpServer(Module):
                 if exc.type == "login_needed" and self._login is not None and self._login.is_needed:
                     self._report_login(is_in=False)
                 raise
-        return await convert_result(result, ctx.artifacts)
+        try:
+            return await convert_result(result, ctx.artifacts)
+        except ToolError as exc:
+            if exc.type != "tool_failed":
+                raise
+            raise ToolError(exc.type, self._with_denial(exc.message, exc.message), untrusted=True) from exc
 
     async def _complete_argument(self, tool: str, argument: str, begun: str, given: dict[str, str]) -> list[str]:
         prompt = self._prompts.get(tool)
@@ -223,9 +231,10 @@ class McpServer(Module):
         sandbox = self._sandbox
         assert sandbox is not None  # noqa: S101 - `init` has found it
         env = {name: value.get_secret_value() for name, value in block.env.items()}
+        given = self._supervisor.environment()
         launch = Launch(
             (block.command, *block.args),
-            self._supervisor.environment() | sandbox.environment() | env,
+            given | sandbox.environment(given) | env,
             self._open_folder,
             Confined(sandbox, self.runtime.workspace.roots, self.runtime.control_files, self.runtime.name),
         )
@@ -239,11 +248,23 @@ class McpServer(Module):
             said = "an argument of the command holds a secret, which other users of this machine can see"
             runtime.note("secret in args", said, advice=_IN_ENV)
 
-    async def _find_sandbox(self, runtime: Runtime) -> Sandbox:
-        """Create the server's sandbox, which hides credentials and agentcore's state; the workspace is writable."""
+    async def _find_sandbox(self, runtime: Runtime, folders: BlockFolders) -> Sandbox:
+        """Create the server's sandbox, which hides credentials and agentcore's state; the workspace is writable.
+
+        The server has a home folder of its own, which stays when it ends.
+        """
         caches = Caches(runtime.data_dir / "cache", Path.home())
         mode = self._block.agentcore.sandbox
-        wanted = Confinement(mode, True, runtime.private_folders, self._list_writable_folders(), caches, _SETTING)
+        wanted = Confinement(
+            mode,
+            True,
+            runtime.private_folders,
+            folders.writable,
+            caches,
+            _SETTING,
+            readable=folders.readable,
+            home=OwnHome(runtime.data_dir / "home", Path.home(), folders.shown_home),
+        )
         if mode != "off":
             # A separate instance, because a running server cannot be moved into a sandbox that is installed later.
             runtime.declare_requirement(SandboxRequirement(Sandbox(wanted)))
@@ -294,7 +315,14 @@ class McpServer(Module):
             return
         reason = _WAITS_FOR.get(str(failure.context.get("waits_for")), "retry")
         output = str(failure.context.get("output") or "")
-        self.runtime.set_waiting(reason, failure.message, output=output, retry_in_s=pause_s)
+        said = self._with_denial(failure.message, output)
+        self.runtime.set_waiting(reason, said, output=output, retry_in_s=pause_s)
+
+    def _with_denial(self, message: str, said: str) -> str:
+        """Return a message with what the sandbox has probably refused, if what the server said indicates that."""
+        words = (*self._block.args, *(value.get_secret_value() for value in self._block.env.values()))
+        denial = explain_denial(said, words, self._sandbox)
+        return f"{message} {denial}" if denial else message
 
     def _report_login(self, *, is_in: bool) -> None:
         said = "a person has logged in" if is_in else "the server wants a person to log in"
@@ -313,30 +341,10 @@ class McpServer(Module):
         )
 
     def _open_folder(self) -> Folder:
-        path = self._own_folder()
+        path = BlockFolders(self._block, self.runtime.workspace.roots).own
         if path is None:
             return self.runtime.workspace.working_folder()
         return Folder(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
-
-    def _own_folder(self) -> Path | None:
-        """Return `cwd` of the block; it may be outside the workspace, because the user configured it."""
-        cwd = self._block.cwd
-        return None if cwd is None else self.runtime.workspace.roots[0] / Path(cwd).expanduser()
-
-    def _list_writable_folders(self) -> tuple[Path, ...]:
-        """Return `cwd` of the block if the server may write to it in addition to the workspace.
-
-        The workspace is writable anyway, and its control files are guarded. A folder that contains the workspace or the
-        user's home is excluded, because it holds control files that are not guarded.
-        """
-        folder = self._own_folder()
-        if folder is None:
-            return ()
-        real = folder.resolve()
-        roots = [root.resolve() for root in self.runtime.workspace.roots]
-        is_in_workspace = any(real.is_relative_to(root) for root in roots)
-        holds_others = any(other.is_relative_to(real) for other in (*roots, Path.home().resolve()))
-        return () if is_in_workspace or holds_others else (folder,)
 
     async def _on_message(self, message: IncomingMessage) -> None:
         if not isinstance(message, _NEWS):
