@@ -26,6 +26,10 @@ export const SECTIONS = [
     load: () => import('../tools/ac-view-tools.js'),
   },
   {
+    id: 'skills', label: 'skills.title', icon: 'sparkles', tag: 'ac-view-skills',
+    load: () => import('../skills/ac-view-skills.js'),
+  },
+  {
     id: 'activity', label: 'activity.title', icon: 'activity', tag: 'ac-view-activity', fills: true,
     load: () => import('../activity/ac-view-activity.js'),
   },
