@@ -180,6 +180,11 @@ class ModelChoice(_Settings):
     max_retries: int = 2
 
     @property
+    def full_name(self) -> str:
+        """The name under which a session knows the model."""
+        return f"{self.provider}:{self.model}"
+
+    @property
     def dialect(self) -> Dialect:
         """The dialect of tool schemas that the provider accepts."""
         return PROVIDERS[self.provider].dialect_at(self.base_url, is_strict=self.tools == "strict")

@@ -81,12 +81,13 @@ class ChatView(View):
     providers: list[ProviderView]
     local_servers: list[KnownServerView]
     modes: list[ApprovalMode]
+    folders: Annotated[list[str], Field(description="The workspace folders that tools work in.")]
 
     def without_addresses(self) -> "ChatView":
-        """Return a copy for clients that only chat: a custom address may name a private host, or contain a login."""
+        """Return a copy for clients that only chat: addresses and folders may name private hosts and users."""
         models = [model.model_copy(update={"base_url": None}) for model in self.models]
         providers = [provider.model_copy(update={"base_url": None}) for provider in self.providers]
-        return self.model_copy(update={"models": models, "providers": providers})
+        return self.model_copy(update={"models": models, "providers": providers, "folders": []})
 
 
 class ModelSetup:
@@ -158,6 +159,7 @@ class ModelSetup:
                 for place in self.places
             ],
             modes=list(APPROVAL_MODES),
+            folders=[str(root) for root in self._core.workspace.roots],
         )
 
     async def find_local_servers(self) -> list[LocalServer]:

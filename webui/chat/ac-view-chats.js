@@ -94,7 +94,7 @@ export class AcViewChats extends Localized(LitElement) {
         client.on('connection', resize), listenForEscape(this, (event) => this._onEscape(event)),
       ];
     });
-    for (const name of ['ac-open-providers', 'ac-use-model', 'ac-open-system', 'ac-retry', 'ac-edit', 'ac-reject', 'ac-answer', 'ac-prompt', 'ac-insert']) {
+    for (const name of ['ac-open-providers', 'ac-use-model', 'ac-open-system', 'ac-retry', 'ac-write-calls', 'ac-edit', 'ac-reject', 'ac-answer', 'ac-prompt', 'ac-insert']) {
       this.addEventListener(name, (event) => this._onAction(/** @type {CustomEvent} */ (event)));
     }
   }
@@ -150,7 +150,7 @@ export class AcViewChats extends Localized(LitElement) {
     const list = html`<ac-chat-sessions selected=${this._chat.id}></ac-chat-sessions>`;
     return html`
       ${WIDE.matches ? html`<div class="side">${list}</div>` : html`<dialog class="drawer" aria-label=${t('chat.list')} @click=${this._closeDrawer}>${list}</dialog>`}
-      <div class="page">${this._renderTitle()}<ac-chat-conversation .chat=${this._chat} .model=${this._model}></ac-chat-conversation>${this._renderBottom()}${this._drop.isOver ? this._renderDrop() : nothing}</div>
+      <div class="page">${this._renderTitle()}<ac-chat-conversation .chat=${this._chat} .model=${this._model} ?alone=${!WIDE.matches}></ac-chat-conversation>${this._renderBottom()}${this._drop.isOver ? this._renderDrop() : nothing}</div>
       ${this._renderProviders()}${this._renderSystem()}`;
   }
 
@@ -410,6 +410,7 @@ export class AcViewChats extends Localized(LitElement) {
       case 'ac-use-model': void this._useModel(detail.model); break;
       case 'ac-open-system': void import('./system/ac-chat-system.js'); this._showsSystem = true; break;
       case 'ac-retry': void this._try('chat.retryFailed', () => chat.retry()); break;
+      case 'ac-write-calls': void this._try('chat.retryFailed', () => chat.retry({writesCalls: true})); break;
       case 'ac-edit': void this._try('chat.sendFailed', () => chat.edit(detail.number, detail.text)); break;
       case 'ac-reject': chat.reject(detail.toolId).catch(detail.failed); break;
       case 'ac-answer': void this._try('chat.answerFailed', () => chat.answer(detail.questionId, detail.answer), detail.failed); break;

@@ -5,7 +5,7 @@ import {client} from '../client/client.js';
 import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {onRoute, route} from '../base/router.js';
-import {SECTIONS} from './sections.js';
+import {findSection} from './sections.js';
 import {stopState} from '../client/stop-state.js';
 import {base, buttons} from '../ui/styles.js';
 import '../approval/tray/ac-approval-tray.js';
@@ -182,13 +182,13 @@ async function lookForMissing() {
 /** Return true if the view scrolls internally, so that no space is reserved for a scroll bar. */
 function isFilled() {
   const [id] = route().path;
-  return id === 'pages' || SECTIONS.some((section) => section.id === id && section.fills);
+  return id === 'pages' || Boolean(findSection(id)?.fills);
 }
 
 /** Return true if the view is anchored to its bottom. */
 function growsUp() {
   const [id] = route().path;
-  return SECTIONS.some((section) => section.id === id && section.growsUp);
+  return Boolean(findSection(id)?.growsUp);
 }
 
 customElements.define('ac-app', AcApp);

@@ -3,7 +3,7 @@
 const TEXTS = {
   en: {
     browsers: 'Browser windows', browsersAbout: 'Browsers that agents and you have started, and their tabs.',
-    pages: 'Web pages in chats', pagesAbout: 'Each chat has pages of its own. Watch one, or take it over for a while.',
+    pages: 'Web pages', pagesAbout: 'Each chat has pages of its own. Watch one, or take it over for a while.',
     launch: 'Launch a browser', close: 'Close browser', newTab: 'New tab', closeTab: 'Close tab', closePage: 'Close page',
     noBrowser: 'No browser runs', noBrowserText: 'One starts when an agent needs it, or when you launch it.',
     noPage: 'No chat has a page open', noPageText: 'A page opens when an agent goes to an address.',
@@ -21,7 +21,7 @@ const TEXTS = {
   },
   zh: {
     browsers: '浏览器窗口', browsersAbout: '由智能体和您启动的浏览器及其标签页。',
-    pages: '对话中的网页', pagesAbout: '每个对话都有自己的网页。您可以观看，也可以暂时接管。',
+    pages: '网页', pagesAbout: '每个对话都有自己的网页。您可以观看，也可以暂时接管。',
     launch: '启动浏览器', close: '关闭浏览器', newTab: '新建标签页', closeTab: '关闭标签页', closePage: '关闭网页',
     noBrowser: '没有正在运行的浏览器', noBrowserText: '智能体需要时会自动启动，您也可以手动启动。',
     noPage: '没有对话打开网页', noPageText: '智能体访问网址时会打开网页。',

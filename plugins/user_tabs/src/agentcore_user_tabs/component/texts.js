@@ -1,7 +1,7 @@
 /** Texts of the module's page and of the view of a shared tab. */
 
 const EN = {
-  title: 'Your own tabs',
+  title: 'Your tabs',
   about: 'A tab of your own browser, where you are logged in, can be shared with one chat: its agent then reads that tab and acts in it, each action under the rules of your approvals. Nothing else in your browser is seen.',
   howTitle: 'How to share a tab',
   steps: [
