@@ -145,7 +145,7 @@ export const activity = {
     pause: '暂停',
     resume: '继续',
     empty: '还没有任何活动',
-    emptyText: '工具的每一次调用都记录在这里，无论由谁发起：您、模型或其他程序。运行一个工具即可看到。',
+    emptyText: '工具的每一次调用都记录在这里，无论由谁发起：你、模型或其他程序。运行一个工具即可看到。',
     openTools: '打开工具',
     noMatch: '没有符合的记录',
     noMatchText: '记录中没有符合筛选条件的内容。',

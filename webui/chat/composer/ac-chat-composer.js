@@ -51,6 +51,7 @@ export class AcChatComposer extends Localized(LitElement) {
     .attach { color: var(--ac-text-muted); }
     .choices { flex: 1; display: flex; flex-wrap: wrap; min-width: 0; }
     @media (max-width: 30rem) { .choices { flex-wrap: nowrap; align-items: center; } }
+    @media (max-height: 30rem) { textarea { min-height: 2.25rem; padding-block: var(--ac-space-2) 0; } .row { padding-block: 0 2px; } }
     .send { border-radius: 999px; }
     .send ac-icon { width: 1.25em; height: 1.25em; }
     .problem { color: var(--ac-danger); }
