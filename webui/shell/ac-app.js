@@ -39,6 +39,7 @@ export class AcApp extends Localized(LitElement) {
       flex: 1; display: flex; align-items: center; gap: var(--ac-space-2); color: var(--ac-text);
       font-weight: var(--ac-weight-bold); text-decoration: none;
     }
+    @media (max-height: 30rem) { .top { padding-block: 2px; } } /* a phone held sideways, or a zoom of 200 % */
     .top img { width: 1.25rem; height: 1.25rem; }
     .content { grid-row: 1 / -1; grid-column: -2; min-width: 0; min-height: 0; display: flex; flex-direction: column; }
     :host(.narrow) .content { grid-row: 2; }

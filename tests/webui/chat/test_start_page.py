@@ -112,3 +112,10 @@ async def test_emergency_stop_stands_out_only_while_something_runs(open_chat):
     await chat.say("/pantry_list")
     await expect(chat.card).to_contain_text("done")
     await expect(stop).not_to_have_class(re.compile("busy"))
+
+
+async def test_chat_has_most_of_a_window_that_is_zoomed_to_200_percent(open_chat):
+    chat = await open_chat(viewport={"width": 640, "height": 400}, device_scale_factor=2)
+    await expect(chat.box).to_be_visible()
+    height = await chat.page.locator("ac-chat-conversation").evaluate("(element) => element.clientHeight")
+    assert height > 0.55 * 400
