@@ -2,8 +2,8 @@
 
 Calls of tools, commands, changed files, chats that are deleted again, event readers and MCP sessions go on at once, as
 fast as one client of each makes them. `make soak ARGS=600` runs for so many seconds. The median of the last quarter is
-held against that of the second: the first one fills caches. The record of calls and the log grow to their bounds by design; they
-are shown, and held against those alone.
+held against that of the second: the first one fills caches. The record of calls and the log grow to their bounds by
+design; they are shown, and held against those alone.
 """
 
 import asyncio
