@@ -235,6 +235,7 @@ def import_servers(
     chosen = import_dialogue.choose_servers(
         found, wanted, takes_all=takes_all or (client_name is not None and not wanted)
     )
+    import_dialogue.print_left_out(chosen)
     kept = list_secret_names(config_path)
     blocks, secrets = import_dialogue.move_secrets(chosen, kept, leaves=leave_secrets, is_sure=is_sure)
     _print_blocks(import_dialogue.mask_blocks(blocks))

@@ -69,6 +69,19 @@ async def test_a_server_knows_the_workspace_and_no_secret_of_ours(mount, plain, 
     assert said.startswith(f"{host.workspace} ")
 
 
+@pytest.mark.parametrize(
+    ("filters", "offered"),
+    [
+        ({"includeTools": ["where", "names"], "excludeTools": ["names"]}, ["example_where"]),
+        ({"disabledTools": ["die", "read", "names", "write", "shell"]}, ["example_resources", "example_where"]),
+        ({"enabled_tools": []}, []),
+    ],
+)
+async def test_filters_of_other_clients_are_kept(mount, plain, filters, offered):
+    host = await mount(plain(sandbox="off") | filters)
+    assert [name for name in tools_of(host) if name.startswith("example_")] == offered
+
+
 @pytest.fixture
 def folders_told(mount):
     """The folders that a server is told to work on (roots)."""

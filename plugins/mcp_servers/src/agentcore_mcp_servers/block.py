@@ -14,7 +14,6 @@ _OF_OTHER_CLIENTS = (
     "autoApprove",
     "description",
     "disabled",
-    "disabledTools",
     "enabled",
     "icon",
     "name",
@@ -33,6 +32,10 @@ def _check_home_entry(entry: str) -> str:
 
 
 HomeEntry = Annotated[str, AfterValidator(_check_home_entry)]
+_OFFERED = ("includeTools", "enabledTools", "enabled_tools", "available_tools")
+_HIDDEN = ("excludeTools", "disabledTools", "disabled_tools")
+"""Keys by which other clients offer only some tools of a server, or leave some out."""
+
 ServerEffect = Literal["read", "write", "egress", "execute", "dangerous"]
 
 
@@ -195,6 +198,11 @@ class ServerBlock(BaseModel):
         if not isinstance(given, dict):
             return given
         block = {name: value for name, value in given.items() if name not in _OF_OTHER_CLIENTS}
+        offered, hidden = (_take_names(block, keys) for keys in (_OFFERED, _HIDDEN))
+        ours = block.get("agentcore", {})
+        if (offered is not None or hidden) and isinstance(ours, dict) and "tools" not in ours:
+            wanted = ["*"] if offered is None else offered or ["!*"]
+            block["agentcore"] = {**ours, "tools": [*wanted, *(f"!{name}" for name in hidden or ())]}
         command = block.get("command")
         if isinstance(command, list) and command:
             # as opencode writes it: the program and its arguments in one list
@@ -229,6 +237,12 @@ class ServerBlock(BaseModel):
         left_out = any(matches_pattern(pattern[1:], tool) for pattern in patterns if pattern.startswith("!"))
         wanted = [pattern for pattern in patterns if not pattern.startswith("!")]
         return not left_out and (not wanted or any(matches_pattern(pattern, tool) for pattern in wanted))
+
+
+def _take_names(block: dict[str, Any], keys: tuple[str, ...]) -> list[str] | None:
+    """Remove the lists of names under these keys from a block, and return the first; None if there is none."""
+    found = [block.pop(key) for key in keys if isinstance(block.get(key), list)]
+    return found[0] if found else None
 
 
 def _is_address(url: str) -> bool:
