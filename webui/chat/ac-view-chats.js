@@ -203,7 +203,7 @@ export class AcViewChats extends Localized(LitElement) {
           @ac-steer=${this._onQueued} @ac-change=${this._onQueued} @ac-remove=${this._onQueued}></ac-chat-queue>
         ${this._isWritingMeanwhile ? html`<p class="meanwhile">${t(chat.hasWaiting ? 'queue.hintWaiting' : 'queue.hint')}</p>` : nothing}
         <slot name="context"></slot>
-        <ac-chat-composer .text=${this._draft} .history=${this._history} .mayChat=${this._mayChat} .attachments=${this._attached}
+        <ac-chat-composer .text=${this._draft} .agentId=${agentId} .history=${this._history} .mayChat=${this._mayChat} .attachments=${this._attached}
           ?asked=${chat.question?.kind === 'text'} ?busy=${chat.isActive} ?stopping=${chat.isStopping} ?sending=${this._isSending}
           @ac-draft=${this._onDraft} @ac-send=${this._onSend} @ac-command=${this._onCommand} @ac-take-prompt=${this._onTakePrompt} @ac-reply=${this._onReply} @ac-stop=${() => this._try('chat.stopFailed', () => chat.stop())}>
           <ac-chat-choices slot="choices" data-agent=${agentId || 'default'} .model=${model} .agentId=${agentId} .mode=${mode} .host=${host} @ac-change=${this._onChoice}></ac-chat-choices>

@@ -27,6 +27,10 @@ export const SECTIONS = [
     load: () => import('../tools/ac-view-tools.js'),
   },
   {
+    id: 'skills', group: 'manage', label: 'skills.title', icon: 'sparkles', tag: 'ac-view-skills',
+    load: () => import('../skills/ac-view-skills.js'),
+  },
+  {
     id: 'clients', group: 'manage', label: 'clients.title', icon: 'plug', tag: 'ac-view-clients',
     load: () => import('../clients/ac-view-clients.js'),
   },
