@@ -1,6 +1,6 @@
 """Adapter for models of Anthropic."""
 
-from anthropic import AsyncAnthropic
+from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
 from pydantic_ai.models.anthropic import AnthropicModel, AnthropicModelSettings
 from pydantic_ai.providers.anthropic import AnthropicProvider
 
@@ -26,6 +26,7 @@ def create_model(choice: ModelChoice) -> tuple[AnthropicModel, AsyncAnthropic]:
         base_url=choice.base_url or ANTHROPIC.base_url,
         max_retries=0,  # as in the other adapter
         timeout=choice.timeout_s,
+        http_client=DefaultAsyncHttpxClient(follow_redirects=False),  # as in the other adapter
     )
     provider = AnthropicProvider(anthropic_client=client)
     return AnthropicModel(choice.model, provider=provider, settings=_CACHED), client

@@ -5,7 +5,7 @@ import socket
 import ssl
 from collections.abc import Iterator
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
@@ -13,7 +13,9 @@ import aiohttp
 from agentcore.errors import ToolError
 from agentcore.valid_text import valid_text
 
-Reason = Literal["refused", "unknown_host", "no_network", "certificate", "not_secure", "closed", "proxy", "other"]
+Reason = Literal[
+    "refused", "unknown_host", "no_network", "certificate", "not_secure", "closed", "proxy", "redirected", "other"
+]
 
 _SENTENCES: dict[Reason, str] = {
     "refused": "Nothing answers at {address}. Is it running? Look at its address.",
@@ -23,6 +25,7 @@ _SENTENCES: dict[Reason, str] = {
     "not_secure": "No secure connection to {address} came about. A local server's address may begin with http://.",
     "closed": "{address} closed the connection without an answer. Try again, or look at its address.",
     "proxy": "The proxy of this machine's settings does not answer, so {address} was not reached.",
+    "redirected": "{address} redirects to {target}, which got nothing. Write that address, if you trust it.",
     "other": "{address} cannot be reached. Look at its address.",
 }
 _NO_NETWORK = frozenset((errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL))
@@ -43,6 +46,20 @@ def no_connection(exc: BaseException, base_url: str) -> ToolError:
     message = _SENTENCES[reason].format(address=address, host=urlsplit(base_url).hostname or address)
     detail = valid_text(f"{type(cause).__name__}: {cause}")[:_DETAIL_CHARS]
     return ToolError("provider_unreachable", message, retryable=True, address=address, reason=reason, detail=detail)
+
+
+def redirected(base_url: str, location: str) -> ToolError:
+    """Create the error for a provider that answers with a redirect: `provider_unreachable`.
+
+    Redirects are not followed: the key and the conversation would go to an address that nobody chose.
+
+    Args:
+        base_url: The requested address.
+        location: Where the provider redirects to; may be relative.
+    """
+    address, target = address_of(base_url), address_of(urljoin(base_url, valid_text(location)))
+    message = _SENTENCES["redirected"].format(address=address, target=target)
+    return ToolError("provider_unreachable", message, address=address, reason="redirected", target=target)
 
 
 def no_answer_in_time(base_url: str, limit_s: float) -> ToolError:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from openai import AsyncOpenAI, AsyncStream
+from openai import AsyncOpenAI, AsyncStream, DefaultAsyncHttpxClient
 from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
 from openai.types.chat.chat_completion_chunk import Choice
 from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponseStreamEvent
@@ -32,6 +32,7 @@ def create_model(choice: ModelChoice) -> tuple[OpenAIChatModel, AsyncOpenAI]:
         base_url=choice.base_url or OPENAI.base_url,
         max_retries=0,  # `Engine` repeats requests, so that a wait is shown
         timeout=choice.timeout_s,
+        http_client=DefaultAsyncHttpxClient(follow_redirects=False),  # a redirect would send key and chat elsewhere
     )
     return _ChatModel(choice.model, provider=OpenAIProvider(openai_client=client), profile=_PROFILE), client
 

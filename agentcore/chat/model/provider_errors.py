@@ -19,7 +19,7 @@ from pydantic_ai.exceptions import (
     UserError,
 )
 
-from agentcore.chat.model.connection_failure import address_of, no_answer_in_time, no_connection
+from agentcore.chat.model.connection_failure import address_of, no_answer_in_time, no_connection, redirected
 from agentcore.chat.model.context_errors import full_error_text, is_too_long, parse_context_limit
 from agentcore.chat.model.providers import PROVIDERS
 from agentcore.chat.model.tool_support import TOOLS_NOT_SUPPORTED, is_tool_refusal
@@ -58,9 +58,8 @@ def to_provider_error(exc: Exception, choice: ModelChoice, *, has_begun: bool) -
     """
     base_url = choice.base_url or PROVIDERS[choice.provider].base_url
     context: dict[str, Any] = {"model": f"{choice.provider}:{choice.model}"}
-    is_slow = isinstance(exc, ModelTimeoutError)
-    if is_slow or (isinstance(exc, ModelConnectionError) and not has_begun):
-        error = no_answer_in_time(base_url, choice.timeout_s) if is_slow else no_connection(exc, base_url)
+    error = _connection_error(exc, choice, base_url, has_begun=has_begun)
+    if error is not None:
         error.context |= context
         return error
     if isinstance(exc, ModelHTTPError):
@@ -119,6 +118,18 @@ def _describe_provider_message(exc: Exception, choice: ModelChoice, base_url: st
         said = body["error"].get("message")
     words = context["said"] = _without_key(str(said or exc), choice)[:300]
     return f"{words if isinstance(exc, UserError) else f'It said: {words}'}".rstrip(".") + "."
+
+
+def _connection_error(exc: Exception, choice: ModelChoice, base_url: str, *, has_begun: bool) -> ToolError | None:
+    """Create the error for a provider that was not reached, or answered with a redirect; None for another cause."""
+    if isinstance(exc, ModelTimeoutError):
+        return no_answer_in_time(base_url, choice.timeout_s)
+    if isinstance(exc, ModelConnectionError) and not has_begun:
+        return no_connection(exc, base_url)
+    response = getattr(exc.__cause__, "response", None)
+    if response is not None and response.is_redirect:
+        return redirected(base_url, response.headers["location"])
+    return None
 
 
 def _format_duration(seconds: float) -> str:

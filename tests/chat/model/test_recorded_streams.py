@@ -7,6 +7,8 @@ import socket
 import ssl
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from agentcore.chat.model.connection_failure import no_connection
 from tests.chat.notes import TOKEN, Notes
@@ -187,6 +189,28 @@ def test_reason_is_found_behind_what_the_sdk_raised(cause, reason):
     raised.__cause__ = cause
     told = no_connection(raised, "https://user:pass@models.example:8443/v1?key=1")
     assert (told.context["reason"], told.context["address"]) == (reason, "https://models.example:8443")
+
+
+@pytest.mark.spec("C5")
+@pytest.mark.parametrize("provider_name", ["openai", "anthropic"])
+async def test_redirect_gets_neither_the_key_nor_the_chat(open_talk, provider, provider_name):
+    got: list[dict[str, str]] = []
+
+    async def take(request: web.Request) -> web.Response:
+        got.append(dict(request.headers))
+        return web.json_response({})
+
+    other = web.Application()
+    other.router.add_route("*", "/{path:.*}", take)
+    async with TestServer(other, host="127.0.0.1") as elsewhere:
+        target = f"http://127.0.0.1:{elsewhere.port}"
+        provider.say(status=307, error={}, headers={"Location": f"{target}/v1/taken?key=1"})
+        async with open_talk(model={"provider": provider_name}) as talk:
+            events = await talk.post("one")
+    (error,) = [event["error"] for event in events if "error" in event]
+    assert (error["type"], error["context"]["reason"]) == ("provider_unreachable", "redirected")
+    assert f"redirects to {target}, which got nothing" in error["message"]
+    assert got == []
 
 
 def test_proxy_that_does_not_answer_is_told_in_the_place_of_the_provider(monkeypatch):
