@@ -5,8 +5,9 @@ from typing import Any, TypeVar
 
 import mcp_types as types
 
-from agentcore.api import Artifacts, Effect, Text, ToolAnnotations, ToolDefinition, ToolError, ToolResult
+from agentcore.api import Artifacts, Effect, Text, ToolDefinition, ToolError, ToolResult
 from agentcore_mcp_servers.block import ServerBlock
+from agentcore_mcp_servers.hints import convert_annotations
 from agentcore_mcp_servers.results import resource_block
 from agentcore_mcp_servers.server import Server
 
@@ -41,14 +42,14 @@ _SCHEMA: dict[str, Any] = {
 
 def create_resources_definition(name: str, block: ServerBlock) -> ToolDefinition:
     """Create the tool's definition; none of it comes from the server."""
-    trusted = ToolAnnotations(read_only=True) if block.agentcore.trust_annotations else ToolAnnotations()
     believed: tuple[Effect, ...] = ("read", "egress") if block.agentcore.trust_annotations else _EFFECTS
+    effects = frozenset(block.find_effects(TOOL) or believed)
     return ToolDefinition(
         name=name,
         description="List what this MCP server keeps, such as files, notes or tables, or read one of them.",
         input_schema=_SCHEMA,
-        effects=frozenset(block.find_effects(TOOL) or believed),
-        annotations=trusted,
+        effects=effects,
+        annotations=convert_annotations(None, effects, block),
         timeout_s=block.agentcore.timeout_s,
     )
 
