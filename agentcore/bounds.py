@@ -102,6 +102,12 @@ TOOL_ICON_BYTES = 16 * 1024
 TOOL_ICONS = 4
 """Maximum number of icons of a tool: for light and dark, small and large."""
 
+READABLE_RESOURCES = 1_000
+"""Maximum number of resources that a tool reads and clients list; each list of a client contains all of them."""
+
+RESOURCE_URI_CHARS = 4_000
+"""Maximum length of the URI of such a resource, and of one that a client reads."""
+
 APPROVALS_WAITING = 200
 """Maximum number of calls that wait for approval."""
 

@@ -20,6 +20,7 @@ from agentcore.api.for_models import HIDDEN_FROM_MODELS, also_called, known_to_m
 from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login, LoginState, LoginStatus
 from agentcore.api.module import Module, hookimpl
+from agentcore.api.readable_resource import ReadableResource
 from agentcore.api.report import Report
 from agentcore.api.requirement import (
     LocalizedText,
@@ -107,6 +108,7 @@ __all__ = [
     "Pace",
     "Principal",
     "Quarantined",
+    "ReadableResource",
     "Recording",
     "Report",
     "ReportProgress",

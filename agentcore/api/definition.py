@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from pydantic import BaseModel
 
 from agentcore.api.context import ToolContext
+from agentcore.api.readable_resource import ReadableResource
 from agentcore.api.tool_icon import ToolIcon
 from agentcore.api.tool_view import ToolView
 
@@ -189,6 +190,8 @@ class ToolDefinition:
         needs_chat: True if the tool works on the chat itself: its history, summary or to-do list, its model, or
             sub-agents. It runs on the server if a foreign machine (a host that dialled in, a pool) may not use chats.
         host_alias: The dotted name of the host protocol by which foreign machines call the tool. None: there is none.
+        reads: Resources that a call reads whose argument `uri` is their URI; at most 1,000. MCP clients get them in
+            their list of resources, and read them by calls of the tool, under the same rules and approvals.
     """
 
     name: str
@@ -215,10 +218,14 @@ class ToolDefinition:
     icons: tuple[ToolIcon, ...] = field(default=(), repr=False)
     needs_chat: bool = False
     host_alias: HostAlias | None = None
+    reads: tuple[ReadableResource, ...] = field(default=(), repr=False)
 
     def acts_like(self, other: "ToolDefinition") -> bool:
-        """True if an approval of a call of one is valid for the other: all is equal but its rank and its icons."""
-        return self is other or self == replace(other, rank=self.rank, icons=self.icons)
+        """True if an approval of a call of one is valid for the other.
+
+        All is equal but its rank, its icons and the resources that there are to read.
+        """
+        return self is other or self == replace(other, rank=self.rank, icons=self.icons, reads=self.reads)
 
     def to_openai(self) -> dict[str, Any]:
         """Return the definition in the OpenAI tools schema, without what OpenAI does not support."""

@@ -1,13 +1,16 @@
 """Prompts and resources of modules for clients; a resource is read by a call."""
 
+import fnmatch
+import glob
 import re
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
 import mcp_types as types
 
-from agentcore.api import EmbeddedResource, Image, Text, ToolDefinition
+from agentcore.api import ArtifactLink, EmbeddedResource, Image, ReadableResource, Text, ToolDefinition
+from agentcore.bounds import RESOURCE_URI_CHARS
 from agentcore.core.calls.call import CallOutcome
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.core.modules.tool_registry import ToolRegistry
@@ -20,6 +23,8 @@ _PROMPT = "prompt"
 _FOR_VIEWS = "view"
 _NO_ADDRESS = (None, _PROMPT, _FOR_VIEWS)
 _VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_EXPRESSION = re.compile(r"\{[^{}]*\}")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 _Tool = RegisteredTool | None
 
@@ -41,7 +46,7 @@ class Served:
             served_as = tool.definition.served_as
             if served_as == _PROMPT:
                 lists["prompts"].append(tool.definition)
-            elif served_as not in _NO_ADDRESS:
+            elif served_as not in _NO_ADDRESS or tool.definition.reads:
                 lists["resources"].append(tool.definition)
         return lists
 
@@ -62,27 +67,64 @@ class Served:
         return known[name]
 
     def list_resources(self, caller: Caller) -> list[types.Resource]:
-        """Return the resources with a fixed address."""
-        return [
+        """Return the resources with a fixed address; of several with the same one, the first."""
+        listed = [
             types.Resource(uri=uri, name=tool.definition.name, description=tool.definition.description)
             for uri, tool in self._iterate_resources(caller)
             if not _VARIABLE.search(uri)
         ]
+        listed += [
+            types.Resource(
+                uri=each.uri,
+                name=each.name,
+                description=each.description or None,
+                mime_type=each.mime,
+                size=each.size_bytes,
+            )
+            for each, _ in self._iterate_readable(caller)
+            if not each.is_template
+        ]
+        return list({str(each.uri): each for each in reversed(listed)}.values())[::-1]
 
     def list_templates(self, caller: Caller) -> list[types.ResourceTemplate]:
-        """Return the resources whose address contains arguments."""
-        return [
+        """Return the resources whose address contains arguments; of several with the same one, the first."""
+        listed = [
             types.ResourceTemplate(uri_template=uri, name=tool.definition.name, description=tool.definition.description)
             for uri, tool in self._iterate_resources(caller)
             if _VARIABLE.search(uri)
         ]
+        listed += [
+            types.ResourceTemplate(
+                uri_template=each.uri, name=each.name, description=each.description or None, mime_type=each.mime
+            )
+            for each, _ in self._iterate_readable(caller)
+            if each.is_template
+        ]
+        return list({each.uri_template: each for each in reversed(listed)}.values())[::-1]
 
     def find_resource(self, caller: Caller, uri: str) -> tuple[RegisteredTool, dict[str, Any]] | None:
-        """Return the tool that reads an address, and its arguments; None if no module serves it."""
+        """Return the tool that reads an address, and its arguments; None if no module serves it.
+
+        An address of a module's own comes before one that a tool lists, and that before one that fits a template.
+        """
         for template, tool in self._iterate_resources(caller):
             if (found := _compile_pattern(template).fullmatch(uri)) is not None:
                 return tool, dict(found.groupdict())
-        return None
+        reader = self._find_reader(caller, uri)
+        return None if reader is None else (reader, {"uri": uri})
+
+    def is_watchable(self, caller: Caller, uri: str) -> bool:
+        """True if the module that serves an address reports changes of it."""
+        found = self.find_resource(caller, uri)
+        return found is not None and found[0].definition.served_as is not None
+
+    def _find_reader(self, caller: Caller, uri: str) -> _Tool:
+        if len(uri) > RESOURCE_URI_CHARS:
+            return None
+        readable = list(self._iterate_readable(caller))
+        listed = (tool for each, tool in readable if not each.is_template and each.uri == uri)
+        fitting = (tool for each, tool in readable if each.is_template and _fits_template(each.uri, uri))
+        return next(listed, None) or next(fitting, None)
 
     def module_of(self, uri: str) -> str | None:
         """Return the module that serves an address, to any client; None if there is none."""
@@ -108,6 +150,11 @@ class Served:
             if tool.definition.served_as not in (None, _FOR_VIEWS) and caller.may_use_tool(name):
                 yield tool
 
+    def _iterate_readable(self, caller: Caller) -> Iterator[tuple[ReadableResource, RegisteredTool]]:
+        for name, tool in self._registry.tools.items():
+            if tool.definition.reads and caller.may_use_tool(name):
+                yield from ((each, tool) for each in tool.definition.reads)
+
     def _iterate_resources(self, caller: Caller) -> Iterator[tuple[str, RegisteredTool]]:
         for tool in self._iterate_tools(caller):
             if tool.definition.served_as not in _NO_ADDRESS:
@@ -128,8 +175,18 @@ def to_prompt(content: list[types.ContentBlock], description: str) -> types.GetP
     return types.GetPromptResult(description=description, messages=messages)
 
 
-def to_contents(uri: str, outcome: CallOutcome) -> types.ReadResourceResult:
-    """Convert the outcome of a call to the contents of a resource."""
+async def to_contents(
+    uri: str, outcome: CallOutcome, read_artifact: Callable[[str], Awaitable[types.ReadResourceResult]]
+) -> types.ReadResourceResult:
+    """Convert the outcome of a call to the contents of a resource.
+
+    Args:
+        uri: The address that the client reads.
+        outcome: The outcome of the call.
+        read_artifact: Reads an artifact of the result, by its id.
+    Raises:
+        ToolError: The call failed, or an artifact is too large.
+    """
     contents: list[types.TextResourceContents | types.BlobResourceContents] = []
     for block in outcome.unwrap().blocks():
         match block:
@@ -143,6 +200,9 @@ def to_contents(uri: str, outcome: CallOutcome) -> types.ReadResourceResult:
                 contents.append(types.BlobResourceContents(uri=uri, mime_type=block.mime, blob=encoded))
             case Text():
                 contents.append(types.TextResourceContents(uri=uri, mime_type="text/plain", text=block.text))
+            case ArtifactLink():
+                stored = (await read_artifact(block.artifact_id)).contents
+                contents += [each.model_copy(update={"uri": uri}) for each in stored]
             case _:
                 continue
     return types.ReadResourceResult(contents=contents)
@@ -165,3 +225,17 @@ def _compile_pattern(template: str) -> re.Pattern[str]:
     # every second part is a name
     made = [f"(?P<{part}>[^/]+)" if number % 2 else re.escape(part) for number, part in enumerate(parts)]
     return re.compile("".join(made))
+
+
+def _fits_template(template: str, uri: str) -> bool:
+    """True if a URI can be one of a URI template (RFC 6570); any text fits an expression in it.
+
+    A template has to begin with a scheme, so that none fits everything.
+    """
+    return _SCHEME.match(template) is not None and _compile_template(template).fullmatch(uri) is not None
+
+
+@lru_cache(maxsize=1024)
+def _compile_template(template: str) -> re.Pattern[str]:
+    """Compile a URI template; the expressions that `fnmatch` makes match in linear time, whoever wrote the template."""
+    return re.compile(fnmatch.translate("*".join(map(glob.escape, _EXPRESSION.split(template)))))

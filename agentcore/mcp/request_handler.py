@@ -50,7 +50,7 @@ from agentcore.mcp.catalog import CALL_TOOL, Catalog
 from agentcore.mcp.inputs import DirectInputs, Inputs, NoInputs, can_be_asked
 from agentcore.mcp.progress_notifications import CallReporter, ClientReporter
 from agentcore.mcp.prompts_and_resources import Served, to_completion, to_contents, to_prompt
-from agentcore.mcp.results import to_error, to_mcp
+from agentcore.mcp.results import ARTIFACT_URI, to_error, to_mcp
 from agentcore.mcp.rounds import ApprovalRequired, Rounds
 from agentcore.mcp.views import VIEW_URI, shows_views, view_contents, with_data
 from agentcore.mcp.watching import Watching
@@ -395,7 +395,11 @@ class McpEndpoint:
             outcome = await self._call_served(ctx, params, caller, *found)
             if isinstance(outcome, types.InputRequiredResult):
                 return outcome
-            return to_contents(uri, outcome)
+            return await to_contents(uri, outcome, lambda stored: self._read_artifact(caller, stored))
+
+    async def _read_artifact(self, caller: Caller, artifact_id: str) -> types.ReadResourceResult:
+        with self.calls.counted(caller):  # each may hold 4 MiB in memory
+            return await self._artifacts.read_resource(caller, ARTIFACT_URI + artifact_id)
 
     # -- subscriptions -------------------------------------------------------------------------------------------
 
@@ -425,6 +429,9 @@ class McpEndpoint:
             self._catalog.get_view(caller, uri)
         elif self._served.find_resource(caller, uri) is None:
             await self._artifacts.find_artifact(caller, uri)
+        elif not self._served.is_watchable(caller, uri):
+            message = f"changes of {uri[:200]!r} are not reported here; read it again when you need it"
+            raise ToolError("not_watchable", message, uri=uri[:200])
 
     async def _call_served(
         self,

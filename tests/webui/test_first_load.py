@@ -26,8 +26,8 @@ IMPORTS = r"""async (start) => {
 }"""
 REPOSITORY = Path(__file__).resolve().parents[2]
 TSC = REPOSITORY / "node_modules" / ".bin" / "tsc"
-GZIP_LIMIT = 230_000
-"""The application and a new chat; what shows messages comes with the first one."""
+GZIP_LIMIT = 205_000
+"""The application and a new chat; what shows messages comes with the first one, texts of other views with these."""
 
 
 async def first_load(ui):

@@ -23,7 +23,7 @@ FEATURES: dict[str, set[str]] = {
     "settings": {"models"},
     "tools": {"results"},
     "approval": {"tools"},
-    "activity": {"tools"},
+    "activity": {"chat", "tools"},
     "clients": set(),
     "skills": set(),
     "views": {"approval"},
@@ -39,6 +39,11 @@ SHELL = "shell"
 
 # imports, dynamic imports, and those of types in comments
 _IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*['"](\.\.?/[^'"]+)['"]""")
+_STATIC_IMPORT = re.compile(r"""^(?:import|export)\s(?:[^;']*?from\s*)?'(\.\.?/[^']+)'""", re.MULTILINE)
+# those that run, not those of types in comments
+_LOADED = re.compile(r"""^(?!.*[{<|]import\().*\bimport\('(\.\.?/[^']+)'\)""", re.MULTILINE)
+FIRST_TEXTS = "base/all-strings.js"
+LATER_TEXTS = "base/later-strings.js"
 
 
 def scripts() -> list[Path]:
@@ -51,8 +56,13 @@ def imports() -> dict[str, set[str]]:
     for path in scripts():
         name = path.relative_to(PAGE).as_posix()
         found = _IMPORT.findall(path.read_text(encoding="utf-8"))
-        graph[name] = {posixpath.normpath(posixpath.join(posixpath.dirname(name), target)) for target in found}
+        graph[name] = resolve(name, found)
     return graph
+
+
+def resolve(script: str, targets: list[str]) -> set[str]:
+    """The paths of scripts that a script names relative to itself."""
+    return {posixpath.normpath(posixpath.join(posixpath.dirname(script), target)) for target in targets}
 
 
 def room(script: str) -> str:
@@ -122,13 +132,42 @@ def test_no_folder_imports_itself_by_way_of_others():
     TopologicalSorter(folders).prepare()
 
 
-def test_texts_are_joined_in_one_place():
+def test_texts_are_joined_in_two_places():
     graph = imports()
     importers = {script for script, targets in graph.items() if any(map(is_text, targets))}
-    assert importers == {"base/all-strings.js"}
+    assert importers == {FIRST_TEXTS, LATER_TEXTS}
     texts = {script for script in graph if is_text(script)}
-    assert texts <= graph["base/all-strings.js"]
+    assert texts <= graph[FIRST_TEXTS] | graph[LATER_TEXTS]
     assert {script: graph[script] for script in texts if graph[script]} == {}
+
+
+def test_texts_come_with_the_scripts_that_show_them():
+    """A script that is loaded with `import()` imports the later texts if it, or what it imports, shows one of them."""
+    later = {room(script) for script in imports()[LATER_TEXTS] if is_text(script)}
+    shows = re.compile(rf"""\bt\(\s*['`](?:{"|".join(sorted(later))})\.""")
+    texts = {script.relative_to(PAGE).as_posix(): script.read_text(encoding="utf-8") for script in scripts()}
+    showing = {name for name, text in texts.items() if shows.search(text)}
+    assert {room(name) for name in showing} >= later - {"form"}
+    graph = {name: resolve(name, _STATIC_IMPORT.findall(text)) for name, text in texts.items()}
+    entries = set().union(*(resolve(name, _LOADED.findall(text)) for name, text in texts.items()))
+    assert "settings/ac-view-settings.js" in entries
+    reached = {entry: reach(entry, graph) for entry in {"app.js", "approval/approval.js", *entries}}
+    wrong = {entry: found & showing for entry, found in reached.items() if found & showing and LATER_TEXTS not in found}
+    assert wrong == {}
+    assert LATER_TEXTS not in reached["app.js"]
+    assert LATER_TEXTS not in reached["chat/ac-view-chats.js"]
+
+
+def reach(script: str, graph: dict[str, set[str]]) -> set[str]:
+    """A script and all that it imports, by way of others too."""
+    found: set[str] = set()
+    waiting = [script]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += graph.get(name, ())
+    return found
 
 
 def test_addresses_that_scripts_of_modules_import_stay():

@@ -13,6 +13,7 @@ import './ac-filter-bar.js';
 import '../ui/ac-icon.js';
 import '../ui/ac-virtual-list.js';
 import './ac-view-call.js';
+import '../base/later-strings.js';
 
 /** @typedef {import('./call-log.js').CallFilter} CallFilter */
 

@@ -5,6 +5,7 @@ import {waiting} from './cards/waiting.js';
 import {beFramed, isCallFrame, pageOrigin} from './guard/framing.js';
 import '../base/theme.js';
 import './ac-approval-view.js';
+import '../base/later-strings.js';
 
 const CODES = /^#code=([\w-]+)(?:&page=([\w-]+))?$/;
 

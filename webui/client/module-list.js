@@ -1,6 +1,6 @@
 /** The modules of the server, kept up to date for all views. */
 import {client} from './client.js';
-import {inLocale, t} from '../base/i18n.js';
+import {inLocale} from '../base/i18n.js';
 import {Store} from '../base/store.js';
 
 /**
@@ -158,13 +158,6 @@ export function shownState(module) {
 /** Return the reason why a module does not work; '' if it does. @param {Module} module */
 export function reasonOf({waiting, reason}) {
   return waiting?.said ?? reason;
-}
-
-/** Describe the difference between the version or block on disk and the running one; '' if they are the same. @param {Module} module */
-export function onDisk({state, version, versionOnDisk, block}) {
-  if (state !== 'ready') return '';
-  if (versionOnDisk === version) return block?.isChanged ? t('modules.blockChanged') : block?.isSecretChanged ? t('modules.secretChanged') : '';
-  return versionOnDisk === null ? t('modules.goneOnDisk') : t('modules.onDisk', {version: versionOnDisk});
 }
 
 /** True if the page has to reload: other page scripts or another policy need a new document. @param {string} pageVersion  empty: the server is stopping */

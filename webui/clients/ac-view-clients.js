@@ -11,6 +11,7 @@ import '../ui/ac-empty.js';
 import '../ui/ac-error-card.js';
 import './ac-client-row.js';
 import './ac-connect-client.js';
+import '../base/later-strings.js';
 
 /** @typedef {import('./ac-client-row.js').KnownClient} KnownClient */
 

@@ -16,6 +16,7 @@ import './ac-host-card.js';
 import './ac-pool-card.js';
 import './ac-remote-host-card.js';
 import {act, heldBy} from './remote-host.js';
+import '../base/later-strings.js';
 
 /** All other kinds are pools, which packages can add: `nats` is one. */
 const SINGLE_KINDS = ['process', 'remote', 'member'];

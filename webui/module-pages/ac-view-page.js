@@ -10,6 +10,7 @@ import {base, buttons} from '../ui/styles.js';
 import '../ui/ac-empty.js';
 import './ac-module-frame.js';
 import {toolList} from '../client/tool-list.js';
+import '../base/later-strings.js';
 
 /** The page of a module (`#/pages/NAME`), or its view of one resource (`#/pages/NAME/RESOURCE`). */
 export class AcViewPage extends Localized(LitElement) {

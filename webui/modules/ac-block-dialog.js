@@ -8,6 +8,7 @@ import '../ui/ac-icon.js';
 import '../ui/overlay/ac-dialog.js';
 import './ac-pasted-block.js';
 import {bodyOf} from './pasted-blocks.js';
+import '../base/later-strings.js';
 
 /** @typedef {import('./pasted-blocks.js').Pasted} Pasted */
 

@@ -6,6 +6,7 @@ import {confirm} from '../ui/overlay/confirm.js';
 import {toastError} from '../ui/toasts.js';
 import '../ui/ac-copy.js';
 import '../ui/ac-icon.js';
+import '../base/later-strings.js';
 
 /** @typedef {{state: 'needed' | 'waiting' | 'logged_in' | 'unneeded', said: string, address: string}} Login */
 

@@ -12,6 +12,7 @@ import '../ui/ac-icon.js';
 import '../requirements/ac-requirements.js';
 import './ac-module-row.js';
 import './ac-view-module.js';
+import '../base/later-strings.js';
 
 /** The modules listed in app.json and those that are installed but not listed, or the page of one module. */
 export class AcViewModules extends Localized(LitElement) {

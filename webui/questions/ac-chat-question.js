@@ -4,6 +4,7 @@ import {initialValue} from '../schema/initial.js';
 import {base, buttons, fields} from '../ui/styles.js';
 import '../form/ac-schema-form.js';
 import '../ui/ac-icon.js';
+import '../base/later-strings.js';
 
 /**
  * @typedef {object} Question

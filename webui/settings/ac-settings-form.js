@@ -12,6 +12,7 @@ import '../ui/ac-error-card.js';
 import '../ui/ac-icon.js';
 import './ac-settings-group.js';
 import './ac-settings-review.js';
+import '../base/later-strings.js';
 
 /** @typedef {import('./settings-model.js').SettingsDocument} SettingsDocument */
 /** @typedef {import('./settings-model.js').Group} Group */

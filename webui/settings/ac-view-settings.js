@@ -11,6 +11,7 @@ import './ac-secrets.js';
 import './ac-settings-form.js';
 import './ac-storage.js';
 import {toolList} from '../client/tool-list.js';
+import '../base/later-strings.js';
 
 /** Segment of the address for secrets; no module has a name that begins like this. */
 const SECRETS = '-secrets';

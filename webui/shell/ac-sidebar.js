@@ -126,8 +126,8 @@ export class AcSidebar extends Localized(LitElement) {
   _section({id, icon, label}) {
     const broken = id === 'modules' ? moduleList.broken.length : 0;
     return html`<li>${this._link([id], html`<ac-icon name=${icon}></ac-icon>`, t(label), broken ? html`
-      <span class="count" title=${t('modules.broken', {n: broken})}>
-        <ac-icon name="circle-alert"></ac-icon><span class="visually-hidden">${t('modules.broken', {n: broken})}</span>
+      <span class="count" title=${t('shell.brokenModules', {n: broken})}>
+        <ac-icon name="circle-alert"></ac-icon><span class="visually-hidden">${t('shell.brokenModules', {n: broken})}</span>
       </span>` : nothing)}</li>`;
   }
 

@@ -27,23 +27,23 @@ export const SECTIONS = [
     load: () => import('../tools/ac-view-tools.js'),
   },
   {
-    id: 'skills', group: 'manage', label: 'skills.title', icon: 'sparkles', tag: 'ac-view-skills',
+    id: 'skills', group: 'manage', label: 'shell.skills', icon: 'sparkles', tag: 'ac-view-skills',
     load: () => import('../skills/ac-view-skills.js'),
   },
   {
-    id: 'clients', group: 'manage', label: 'clients.title', icon: 'plug', tag: 'ac-view-clients',
+    id: 'clients', group: 'manage', label: 'shell.clients', icon: 'plug', tag: 'ac-view-clients',
     load: () => import('../clients/ac-view-clients.js'),
   },
   {
-    id: 'hosts', group: 'manage', label: 'hosts.title', icon: 'server', tag: 'ac-view-hosts',
+    id: 'hosts', group: 'manage', label: 'shell.hosts', icon: 'server', tag: 'ac-view-hosts',
     load: () => import('../hosts/ac-view-hosts.js'),
   },
   {
-    id: 'activity', group: 'manage', label: 'activity.title', icon: 'activity', tag: 'ac-view-activity', fills: true,
+    id: 'activity', group: 'manage', label: 'shell.activity', icon: 'activity', tag: 'ac-view-activity', fills: true,
     load: () => import('../activity/ac-view-activity.js'),
   },
   {
-    id: 'settings', group: 'manage', label: 'settings.title', icon: 'settings', tag: 'ac-view-settings',
+    id: 'settings', group: 'manage', label: 'shell.settings', icon: 'settings', tag: 'ac-view-settings',
     load: () => import('../settings/ac-view-settings.js'),
   },
 ];

@@ -11,6 +11,7 @@ import '../ui/ac-error-card.js';
 import '../ui/ac-icon.js';
 import {problemItem} from './ac-skill-row.js';
 import {problemStyles} from './problem-styles.js';
+import '../base/later-strings.js';
 
 /** @typedef {import('../client/skill-list.js').Skill} Skill */
 

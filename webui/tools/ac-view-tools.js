@@ -14,6 +14,7 @@ import {href, navigate} from '../base/router.js';
 import {base, buttons, cards} from '../ui/styles.js';
 import {toolList} from '../client/tool-list.js';
 import './ac-view-tool.js';
+import '../base/later-strings.js';
 
 const RECENT = 6;
 const SUGGESTED = 6;

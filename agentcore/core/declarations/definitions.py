@@ -28,6 +28,7 @@ from agentcore.api.definition import (
 )
 from agentcore.api.module import RESERVED
 from agentcore.bounds import DEFINITION_BYTES, DEFINITION_PARTS, MODEL_CHARS_MAX, MODEL_CHARS_MIN, TOOL_SECONDS_MAX
+from agentcore.core.containment.readable_resources import OWN_ADDRESSES, read_resources
 from agentcore.core.containment.reading import (
     WrongValueError,
     read_flag,
@@ -55,7 +56,6 @@ _RANK_MAX = 9
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
 _SERVED_WORDS = ("prompt", "view")
 _SERVED_URI = re.compile(r"[a-z][a-z0-9+.-]*:[!-~]{1,200}")
-_OWN_ADDRESSES = ("agentcore:", "ui://agentcore/")
 """Addresses that the core serves itself: artifacts, and the views of tools."""
 
 _SCHEMA_KEYS = ("input_schema", "parameters", "inputSchema")
@@ -130,6 +130,7 @@ def read_definition(given: Any) -> ToolDefinition:
         complete=_read_function(raw["complete"], f"complete {of}", "(tool, argument, begun, given) -> list[str]"),
         needs_chat=read_flag(raw["needs_chat"], f"needs_chat {of}"),
         host_alias=_read_host_alias(raw["host_alias"], of),
+        reads=read_resources(raw["reads"], f"reads {of}"),
     )
     if is_plain and "session" in definition.effects:
         # a plain definition may come from elsewhere, such as another server, which must not permit calls
@@ -212,6 +213,7 @@ def _fields_of_dict(given: Any) -> dict[str, Any]:
         "complete": None,
         "needs_chat": raw.get("needs_chat") or False,
         "host_alias": None,
+        "reads": (),
     }
 
 
@@ -274,10 +276,10 @@ def _read_served_as(value: Any, where: str) -> str | None:
     if value is None:
         return None
     word = read_text(value, where)
-    if word not in _SERVED_WORDS and (not _SERVED_URI.fullmatch(word) or word.startswith(_OWN_ADDRESSES)):
+    if word not in _SERVED_WORDS and (not _SERVED_URI.fullmatch(word) or word.startswith(OWN_ADDRESSES)):
         expected = (
             "'prompt', 'view', or a URI of at most 200 characters with a scheme of its own "
-            f"that begins with none of {', '.join(_OWN_ADDRESSES)}"
+            f"that begins with none of {', '.join(OWN_ADDRESSES)}"
         )
         raise WrongValueError(where, expected, value)
     return word
@@ -393,6 +395,8 @@ def _wrongly_served(definition: ToolDefinition) -> Iterator[str]:
         yield "a view, and served_as, which clients know no tool of"
     if definition.served_as == "view" and definition.in_views is None:
         yield "served_as 'view', and no name by which views call it (in_views)"
+    if definition.reads and (definition.served_as is not None or "uri" not in (_known_names(definition) or ("uri",))):
+        yield "reads resources, and is served as something else or has no argument 'uri'"
     for name in _VARIABLE.findall(definition.served_as or ""):
         if not isinstance(arguments, dict) or name not in arguments:
             yield f"served_as names {name!r}, which is no argument"

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from agentcore.api.definition import CallPreview, HostAlias, ResourceUse, ToolAnnotations, ToolDefinition
+from agentcore.api.readable_resource import ReadableResource
 from agentcore.api.tool_icon import ToolIcon
 from agentcore.api.tool_view import ToolView
 from agentcore.api.web import WebComponent
@@ -31,7 +32,7 @@ def _field_names(kind: Any, *without: str) -> tuple[str, ...]:
 
 _CONVERTED = (
     *("effects", "annotations", "preview", "resource", "arguments", "display", "view", "complete", "icons"),
-    *("needs_chat", "host_alias"),
+    *("needs_chat", "host_alias", "reads"),
 )
 """The fields of a definition that are not sent as they are."""
 
@@ -41,6 +42,7 @@ _RESOURCE = _field_names(ResourceUse)
 _VIEW = _field_names(ToolView)
 _ICON = _field_names(ToolIcon)
 _ALIAS = _field_names(HostAlias)
+_READABLE = _field_names(ReadableResource)
 _PREVIEW = _field_names(CallPreview, "effects", "paths", "urls", "services", "failure")
 _COMPONENT = _field_names(WebComponent, "folder")
 
@@ -70,6 +72,7 @@ def definition_to_wire(definition: ToolDefinition, *, checks_arguments: bool) ->
     wire["annotations"] = {name: getattr(hints, name) for name in _HINTS}
     wire["display"] = dict(definition.display)
     wire["icons"] = [{"src": icon.src, "sizes": list(icon.sizes), "theme": icon.theme} for icon in definition.icons]
+    wire["reads"] = [{name: getattr(each, name) for name in _READABLE} for each in definition.reads]
     wire["resource"] = None if use is None else {name: getattr(use, name) for name in _RESOURCE}
     wire["view"] = view if view is None or isinstance(view, str) else {name: getattr(view, name) for name in _VIEW}
     wire["previews"] = definition.preview is not None
@@ -107,6 +110,7 @@ def definition_of(wire: Any, preview: Any, complete: Any) -> ToolDefinition:
         complete=complete if _has_flag(given, "completes") else None,
         needs_chat=_has_flag(given, "needs_chat"),
         host_alias=None if alias is None else HostAlias(**_pick_fields(alias, _ALIAS)),
+        reads=tuple(ReadableResource(**_pick_fields(each, _READABLE)) for each in given.get("reads", ())),
     )
 
 

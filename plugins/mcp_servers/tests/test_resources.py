@@ -65,7 +65,8 @@ async def test_data_of_a_resource_are_kept_and_pictures_shown(mount, odd):
 
 async def test_block_says_what_reading_may_do_and_whether_it_is_offered(mount, plain):
     host = await mount(plain(effects={"resources": ["read"]}))
-    assert host.host.registry.tools["example_resources"].definition.effects == {"read"}
+    definition = host.host.registry.tools["example_resources"].definition
+    assert (definition.effects, definition.annotations.read_only) == ({"read"}, True)
     await host.host.modules.disable("mcp_example")
     host = await mount(plain(tools=["!resources"]))
     assert "example_resources" not in host.host.registry.tools

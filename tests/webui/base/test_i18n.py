@@ -8,8 +8,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "webui"
 POLITE_YOU = "\u60a8"
-TEXTS = """import('/static/base/all-strings.js').then(({strings}) => strings)"""
-SAMPLES = """import('/static/base/i18n.js').then((
+TEXTS = """import('/static/base/later-strings.js')
+    .then(() => import('/static/base/all-strings.js')).then(({strings}) => strings)"""
+SAMPLES = """import('/static/base/later-strings.js').then(() => import('/static/base/i18n.js')).then((
     {setLocale, t, formatBytes, formatDuration, formatNumber, formatTime},
 ) => {
     setLocale('%s');

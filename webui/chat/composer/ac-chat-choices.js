@@ -87,14 +87,14 @@ export class AcChatChoices extends Localized(LitElement) {
     if (!this._hasHosts) return nothing;
     const host = this._host;
     const choices = [
-      {value: '', label: t('hosts.choice.server'), text: t('hosts.choice.serverText')},
-      ...hostList.hosts.map(({name, state, platform, size}) => ({value: name, label: name, text: [t(`hosts.choice.state.${state}`), size === undefined ? platform : size ? t('hosts.choice.pool', {n: size}) : t('hosts.choice.poolEmpty')].filter(Boolean).join(' · ')})),
+      {value: '', label: t('chat.host.server'), text: t('chat.host.serverText')},
+      ...hostList.hosts.map(({name, state, platform, size}) => ({value: name, label: name, text: [t(`chat.host.state.${state}`), size === undefined ? platform : size ? t('chat.host.pool', {n: size}) : t('chat.host.poolEmpty')].filter(Boolean).join(' · ')})),
     ];
-    if (host && !hostList.find(host)) choices.push({value: host, label: host, text: t(hostList.isLoaded ? 'hosts.choice.unknown' : 'hosts.choice.state.unknown')});
+    if (host && !hostList.find(host)) choices.push({value: host, label: host, text: t(hostList.isLoaded ? 'chat.host.unknown' : 'chat.host.state.unknown')});
     const isAway = Boolean(host) && hostList.isLoaded && hostList.find(host)?.state !== 'running';
     // a client that may not choose still shows where calls go
     return html`
-      <ac-choice-menu class="host" icon="server" label=${t('hosts.choice.label')} ?warning=${isAway} shown=${isAway ? t('hosts.choice.away', {name: host}) : ''}
+      <ac-choice-menu class="host" icon="server" label=${t('chat.host.label')} ?warning=${isAway} shown=${isAway ? t('chat.host.away', {name: host}) : ''}
         .choices=${choices.map((choice) => ({...choice, isOff: !abilities.setup && choice.value !== host}))} .value=${host}
         @ac-choose=${(/** @type {CustomEvent} */ event) => this._change({host: event.detail.value})}></ac-choice-menu>`;
   }

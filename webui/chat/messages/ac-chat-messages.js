@@ -7,6 +7,7 @@ import {grouped} from './grouped.js';
 import {base, buttons} from '../../ui/styles.js';
 import './ac-chat-message.js';
 import '../../ui/ac-icon.js';
+import '../../base/later-strings.js';
 
 const NEAR_PX = 48;     // this close to the end, the view follows it
 const ANNOUNCED_CHARS = 2000;

@@ -2,8 +2,9 @@
 
 import mcp_types as types
 
-from agentcore.api import Effect, ToolAnnotations, ToolDefinition
+from agentcore.api import Effect, ToolDefinition
 from agentcore_mcp_servers.block import ServerBlock
+from agentcore_mcp_servers.hints import convert_annotations
 from agentcore_mcp_servers.icons import convert_icons
 from agentcore_mcp_servers.views import Shown
 
@@ -14,13 +15,14 @@ def create_definition(tool: types.Tool, name: str, block: ServerBlock, shown: Sh
     """Create the definition of a tool under its name in agentcore."""
     said = (tool.description or tool.title or tool.name).strip() or tool.name
     original = "" if name.endswith(f"_{tool.name}") else f"\n\n(The server's own name of it: {tool.name})"
+    effects = frozenset(block.find_effects(tool.name) or _infer_effects(tool.annotations, block))
     return ToolDefinition(
         name=name,
         description=said + original,
         input_schema=tool.input_schema,
         output_schema=tool.output_schema,
-        effects=frozenset(block.find_effects(tool.name) or _infer_effects(tool.annotations, block)),
-        annotations=_convert_annotations(tool.annotations),
+        effects=effects,
+        annotations=convert_annotations(tool.annotations, effects, block),
         timeout_s=block.agentcore.timeout_s,
         view=shown.view,
         in_views=shown.in_views,
@@ -35,9 +37,3 @@ def _infer_effects(said: types.ToolAnnotations | None, block: ServerBlock) -> tu
         return _EXECUTE
     does: Effect = "read" if said.read_only_hint else "write"
     return (does,) if said.open_world_hint is False else (does, "egress")
-
-
-def _convert_annotations(said: types.ToolAnnotations | None) -> ToolAnnotations:
-    if said is None:
-        return ToolAnnotations()
-    return ToolAnnotations(said.read_only_hint, said.destructive_hint, said.idempotent_hint, said.open_world_hint)

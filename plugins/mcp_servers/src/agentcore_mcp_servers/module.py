@@ -21,6 +21,7 @@ from agentcore.api import (
     Module,
     OwnHome,
     Pace,
+    ReadableResource,
     Report,
     Runtime,
     Sandbox,
@@ -43,7 +44,14 @@ from agentcore_mcp_servers.names import assign_names, default_prefix, tool_name
 from agentcore_mcp_servers.process import Confined, Launch, ServerProcess
 from agentcore_mcp_servers.prompts import convert_prompt_result, create_prompt_definition
 from agentcore_mcp_servers.reporting import create_report
-from agentcore_mcp_servers.resources import TOOL, create_resources_definition, has_resources, list_or_read_resources
+from agentcore_mcp_servers.resources import (
+    TOOL,
+    convert_resources,
+    create_resources_definition,
+    list_all_resources,
+    list_all_templates,
+    list_or_read_resources,
+)
 from agentcore_mcp_servers.results import convert_result
 from agentcore_mcp_servers.server import Server
 from agentcore_mcp_servers.server_requests import Asked
@@ -95,6 +103,7 @@ class McpServer(Module):
         self._notes: dict[str, None] = {}
         self._prompts: dict[str, types.Prompt] = {}
         self._resources_tool: str | None = None
+        self._readable: tuple[ReadableResource, ...] = ()
         self._reading_tool: str | None = None
         self._shown: dict[str, Shown] = {}
         self._server: Server | None = None
@@ -171,7 +180,7 @@ class McpServer(Module):
             create_prompt_definition(prompt, name, self._block, completes) for name, prompt in self._prompts.items()
         ]
         if self._resources_tool is not None:
-            definitions.append(create_resources_definition(self._resources_tool, self._block))
+            definitions.append(create_resources_definition(self._resources_tool, self._block, self._readable))
         if self._reading_tool is not None:
             definitions.append(create_reading_definition(self._reading_tool, self._block))
         return definitions
@@ -398,7 +407,8 @@ class McpServer(Module):
         by_original = {tool.name: tool for tool in reversed(offered)}
         self._listed = {name: by_original[original] for name, original in names.items()}
         self._shown = shown
-        self._resources_tool = self._tool_for_resources(TOOL) if await self._has_resources() else None
+        # many advertise resources, and have none
+        self._resources_tool = self._tool_for_resources(TOOL) if await self._read_resources() else None
         has_views = any(each.view is not None for each in shown.values())
         self._reading_tool = self._tool_for_resources(TOOL_OF_VIEWS) if has_views else None
         self._prompts = await self._read_prompts({*self._listed, self._resources_tool, self._reading_tool})
@@ -406,11 +416,15 @@ class McpServer(Module):
             self.runtime.instruct(_shorten_instructions(self._server.instructions))
 
     def _list_offered(self) -> tuple[object, ...]:
-        return self._listed, self._shown, self._prompts, self._resources_tool, self._reading_tool
+        return self._listed, self._shown, self._prompts, self._resources_tool, self._reading_tool, self._readable
 
-    async def _has_resources(self) -> bool:
+    async def _read_resources(self) -> bool:
+        """Read the lists of resources and templates; return True if there are any."""
         assert self._server is not None  # noqa: S101
-        return bool(await self._request_optional("resources", has_resources(self._server)))
+        resources = await self._request_optional("resources", list_all_resources(self._server)) or []
+        templates = await self._request_optional("resource templates", list_all_templates(self._server)) or []
+        self._readable = convert_resources(resources, templates)
+        return bool(resources or templates)
 
     async def _request_optional(self, what: str, asked: Awaitable[T]) -> T | None:
         """Await an optional request and return None with a diagnostic if it fails or takes more than 10 s."""

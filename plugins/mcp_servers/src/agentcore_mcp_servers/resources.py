@@ -1,12 +1,14 @@
 """`PREFIX_resources`: a tool that lists and reads a server's resources."""
 
+import re
 from collections.abc import Awaitable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import mcp_types as types
 
-from agentcore.api import Artifacts, Effect, Text, ToolAnnotations, ToolDefinition, ToolError, ToolResult
+from agentcore.api import Artifacts, Effect, ReadableResource, Text, ToolDefinition, ToolError, ToolResult
 from agentcore_mcp_servers.block import ServerBlock
+from agentcore_mcp_servers.hints import convert_annotations
 from agentcore_mcp_servers.results import resource_block
 from agentcore_mcp_servers.server import Server
 
@@ -18,6 +20,11 @@ TOOL = "resources"
 _PAGE = 50
 _SAID_CHARS = 200
 _URI_CHARS = 4_000
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
+_NOT_PASSED_ON = ("agentcore:", "ui:")
+_READABLE = 1_000
+_NAME_CHARS = 200
+_DESCRIPTION_CHARS = 1_000
 _QUERY_CHARS = 200
 _EFFECTS: tuple[Effect, ...] = ("execute",)
 _SCHEMA: dict[str, Any] = {
@@ -39,25 +46,72 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-def create_resources_definition(name: str, block: ServerBlock) -> ToolDefinition:
-    """Create the tool's definition; none of it comes from the server."""
-    trusted = ToolAnnotations(read_only=True) if block.agentcore.trust_annotations else ToolAnnotations()
+def create_resources_definition(
+    name: str, block: ServerBlock, readable: tuple[ReadableResource, ...] = ()
+) -> ToolDefinition:
+    """Create the tool's definition. Only `readable`, which MCP clients list, comes from the server."""
     believed: tuple[Effect, ...] = ("read", "egress") if block.agentcore.trust_annotations else _EFFECTS
+    effects = frozenset(block.find_effects(TOOL) or believed)
     return ToolDefinition(
         name=name,
         description="List what this MCP server keeps, such as files, notes or tables, or read one of them.",
         input_schema=_SCHEMA,
-        effects=frozenset(block.find_effects(TOOL) or believed),
-        annotations=trusted,
+        effects=effects,
+        annotations=convert_annotations(None, effects, block),
         timeout_s=block.agentcore.timeout_s,
+        reads=readable,
     )
 
 
-async def has_resources(server: Server) -> bool:
-    """Return True if the server lists any resource or template: many advertise the capability, but have none."""
-    if server.capabilities.resources is None:
-        return False
-    return bool(await _list_if_supported(server.list_resources()) or await _list_if_supported(server.list_templates()))
+def convert_resources(
+    resources: Iterable[types.Resource], templates: Iterable[types.ResourceTemplate]
+) -> tuple[ReadableResource, ...]:
+    """Convert a server's resources and templates for MCP clients: at most 1,000, and only those with a usable URI."""
+    converted = [
+        ReadableResource(
+            str(each.uri),
+            _shorten(each.title or each.name, _NAME_CHARS),
+            _shorten(each.description or "", _DESCRIPTION_CHARS),
+            each.mime_type and _shorten(each.mime_type, _NAME_CHARS),
+            each.size if each.size is not None and each.size >= 0 else None,
+        )
+        for each in resources
+    ]
+    converted += [
+        ReadableResource(
+            each.uri_template,
+            _shorten(each.title or each.name, _NAME_CHARS),
+            _shorten(each.description or "", _DESCRIPTION_CHARS),
+            each.mime_type and _shorten(each.mime_type, _NAME_CHARS),
+            is_template=True,
+        )
+        for each in templates
+    ]
+    return tuple([each for each in converted if _is_usable(each.uri)][:_READABLE])
+
+
+def _is_usable(uri: str) -> bool:
+    is_ours = uri.lower().startswith(_NOT_PASSED_ON)
+    return not is_ours and len(uri) <= _URI_CHARS and _URI.fullmatch(uri) is not None and _is_text(uri)
+
+
+def _is_text(text: str) -> bool:
+    """True if UTF-8 can encode a text: JSON can contain halves of surrogate pairs."""
+    return text.encode("utf-8", "replace").decode() == text
+
+
+def _shorten(text: str, limit_chars: int) -> str:
+    return text.encode("utf-8", "replace").decode()[:limit_chars]
+
+
+async def list_all_resources(server: Server) -> list[types.Resource]:
+    """List the server's resources; none if it does not implement that."""
+    return [] if server.capabilities.resources is None else await _list_if_supported(server.list_resources())
+
+
+async def list_all_templates(server: Server) -> list[types.ResourceTemplate]:
+    """List the server's resource templates; none if it does not implement that."""
+    return [] if server.capabilities.resources is None else await _list_if_supported(server.list_templates())
 
 
 async def list_or_read_resources(server: Server, args: dict[str, Any], artifacts: Artifacts) -> ToolResult:
