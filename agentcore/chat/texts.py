@@ -9,8 +9,8 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "finished": ("Conversation complete", "对话完成"),
     "cancelled": ("The tool call was cancelled by the user.", "用户取消了工具执行"),
     "pictures_refused": (
-        "The provider refused the request with this chat's pictures ({said}). It is asked again with names alone.",
-        "提供商拒绝了带有此对话图片的请求（{said}）。现仅以图片的名称再次请求。",
+        "The provider refused the request, perhaps because of an image ({said}). It is sent again without that image.",
+        "提供商拒绝了请求，可能是因为其中的图片（{said}）。现去掉该图片后重新发送。",
     ),
     "page_source": ("the page", "当前网页"),
     "summary": (
@@ -185,6 +185,7 @@ _OF_RESULTS: Mapping[str, str] = {
     "no_audio": "[a sound of type {mime}, which is not given to models; the person can hear it]",
     "no_document": "[{uri}, of type {mime}, which is not given to models]",
     "no_image": "[an image of type {mime}, which models do not take]",
+    "image_refused": "[an image of type {mime}, which the provider refused]",
     "no_images": "[an image of type {mime}, which this model cannot see]",
     "attached": "The person attached a file:",
     "attached_gone": "[attached {name}: it is not kept any more]",

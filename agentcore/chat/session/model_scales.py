@@ -1,11 +1,13 @@
 """A session's measurements of its models: token count ratios, smaller context sizes, and refused images."""
 
 import json
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
 from agentcore.chat.bounds import CONTEXT_TOKENS_MIN
 
 _MODELS_KEPT = 8
+_REFUSED_KEPT = 64
 _COUNTED_FROM = 1000
 """Tokens; in a shorter request, what providers add themselves is too large a share."""
 
@@ -19,6 +21,7 @@ class _Learned(NamedTuple):
     scale: float = 1.0
     limit: int | None = None
     takes_pictures: bool = True
+    refused: Sequence[str] = ()
 
 
 class ModelScales:
@@ -56,8 +59,18 @@ class ModelScales:
         return self._find_learned(model).takes_pictures
 
     def record_refused_images(self, model: str) -> None:
-        """Record that the provider refused a request because of its images."""
+        """Record that the provider refuses every image."""
         self._store_learned(model, self._find_learned(model)._replace(takes_pictures=False))
+
+    def find_refused_images(self, model: str) -> Sequence[str]:
+        """Return the digests of images that the model's provider has refused, oldest first."""
+        return self._find_learned(model).refused
+
+    def record_refused_digests(self, model: str, digests: Iterable[str]) -> None:
+        """Record the digests of images that the provider refused, while it accepts others."""
+        learned = self._find_learned(model)
+        refused = [*dict.fromkeys([*learned.refused, *digests])][-_REFUSED_KEPT:]
+        self._store_learned(model, learned._replace(refused=refused))
 
     def record_token_count(self, model: str, estimated: int, counted: int) -> None:
         """Record the provider's count of a request's tokens, cached ones included, and the estimate."""

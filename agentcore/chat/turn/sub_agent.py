@@ -28,7 +28,7 @@ from agentcore.chat.turn.model_reply import ModelReply, Prompt, used_tokens
 from agentcore.chat.turn.server_call import ONLY_LOOKS, effects_of, skipped_error
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
-from agentcore.core.calls.call import Call, CallRequest, ModelReader
+from agentcore.core.calls.call import Call, CallRequest
 from agentcore.core.calls.model_part import ArtifactReading
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
@@ -136,7 +136,7 @@ class SubAgent:
 
     async def _run_steps(self, task: SubAgentTask) -> str:
         self._history.add_messages([history.build_request([], task.prompt)])
-        self._reader = ModelReader(task.agent.result_chars, task.offers_tool)
+        self._reader = replace(self._live.reader, result_chars=task.agent.result_chars, may_call=task.offers_tool)
         keeper = SubAgentKeeper(self._core, self._call.session_id, self._stream, self._count_usage, self._reader)
         compactor = Compactor(self._engine, self._stream, keeper, self._live.model_scales)
         has_repaired = False

@@ -307,7 +307,7 @@ class Turns:
         stream.live.agent_id = session.agent_id
         stream.live.mode = settings.mode_for(session.mode, session.agent_id)
         stream.live.hosts = settings.hosts_for(session.host, session.agent_id)
-        stream.live.reader = ModelReader(agent.result_chars, agent.offers_tool)
+        stream.live.reader = ModelReader(agent.result_chars, agent.offers_tool, self._readers.read_image)
         plan = turns.TurnPlan(
             session,
             agent,
