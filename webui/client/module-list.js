@@ -24,6 +24,7 @@ import {Store} from '../base/store.js';
  * @property {string} reason
  * @property {string} reloadError  why the code on disk did not replace the running code
  * @property {string} traceback
+ * @property {string} output  what the program wrote whose failure it was
  * @property {boolean} listed
  * @property {string} distribution
  * @property {string} version

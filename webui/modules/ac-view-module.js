@@ -111,21 +111,22 @@ export class AcViewModule extends Localized(LitElement) {
 
   /** @param {Module} module */
   _reason(module) {
-    const {state, reason, traceback} = module;
+    const {state, reason, output, traceback} = module;
     if ((state !== 'failed' && state !== 'missing') || waitsForPerson(module)) return nothing;
     return html`
-      <ac-error-card heading=${t(`modules.${state}Heading`, {name: toolList.saidOf(module).title})} .error=${reason} .details=${traceback}
-        ?details-open=${Boolean(traceback)}>
+      <ac-error-card heading=${t(`modules.${state}Heading`, {name: toolList.saidOf(module).title})} .error=${reason} .details=${output || traceback}
+        .detailsLabel=${output ? t('modules.output') : ''} ?details-open=${Boolean(output || traceback)}>
         <p slot="hint">${t(`modules.${state}Hint`)}</p>
       </ac-error-card>`;
   }
 
   /** @param {Module} module */
   _notReloaded(module) {
-    const {state, reloadError, traceback} = module;
+    const {state, reloadError, output, traceback} = module;
     if (!reloadError || state !== 'ready') return nothing;
     return html`
-      <ac-error-card heading=${t('modules.notReloaded', {name: toolList.saidOf(module).title})} .error=${reloadError} .details=${traceback} ?details-open=${Boolean(traceback)}>
+      <ac-error-card heading=${t('modules.notReloaded', {name: toolList.saidOf(module).title})} .error=${reloadError} .details=${output || traceback}
+        .detailsLabel=${output ? t('modules.output') : ''} ?details-open=${Boolean(output || traceback)}>
         <p slot="hint">${t('modules.notReloadedHint')}</p>
       </ac-error-card>`;
   }

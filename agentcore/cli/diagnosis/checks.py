@@ -209,9 +209,9 @@ def _check_modules(backend: Backend) -> Iterator[Finding]:
             yield Finding("note", subject, "it is starting", "look again in a moment")
         elif module["state"] != "ready":
             said = f"{display_state(module)}: {module['reason']}"
-            yield Finding("problem", subject, said, details=module["traceback"])
+            yield Finding("problem", subject, said, details=module["output"] or module["traceback"])
         elif module["problems"]:
-            yield Finding("problem", subject, "; ".join(module["problems"]), details=module["traceback"])
+            yield Finding("problem", subject, "; ".join(module["problems"]), details=module["output"] or module["traceback"])
         else:
             yield Finding("ok", subject, f"{len(module['tools'])} tools")
         yield from _check_disk_versions(subject, module)

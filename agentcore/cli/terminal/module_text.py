@@ -103,9 +103,9 @@ def print_module(module: Mapping[str, Any]) -> None:
         print_text(f"  {'problem':<13}{problem}")
     if module["block"]:
         print_text("".join(f"    {line}\n" for line in module["block"]["text"].splitlines()))
-    if module["traceback"]:
+    if details := module["output"] or module["traceback"]:
         print_text("")
-        print_text(module["traceback"])
+        print_text(details)
 
 
 def list_other_sources(module: Mapping[str, Any]) -> Iterator[str]:

@@ -180,11 +180,13 @@ class Ended:
         name: `missing`, `failed` or `stopped`.
         reason: Why, in a sentence; empty if it was simply stopped.
         traceback: The end of the traceback of its failure, if there was one.
+        output: The end of what the program wrote whose failure it was, if it was one.
     """
 
     name: ModuleState
     reason: str = ""
     traceback: str = ""
+    output: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,10 +287,12 @@ class FailedReload:
     Args:
         reason: A sentence.
         traceback: The end of the traceback, if there was one.
+        output: The end of what the program wrote whose failure it was, if it was one.
     """
 
     reason: str
     traceback: str
+    output: str
 
 
 # -- the record ------------------------------------------------------------------------------------------------
@@ -358,6 +362,11 @@ class ModuleRecord:
         return self._failed_traceback if self._failed_reload is None else self._failed_reload.traceback
 
     @property
+    def output(self) -> str:
+        """The end of what the program wrote whose failure was its last one; empty: it was none of a program."""
+        return self._failed_output if self._failed_reload is None else self._failed_reload.output
+
+    @property
     def reload_error(self) -> str:
         """Why the code on disk did not replace the running code; empty: it did."""
         return "" if self._failed_reload is None else self._failed_reload.reason
@@ -370,9 +379,11 @@ class ModuleRecord:
         """There is no code of this name."""
         self._change_state(Ended("missing", reason))
 
-    def fail(self, reason: str, traceback: str = "") -> None:
+    def fail(self, reason: str, traceback: str = "", output: str = "") -> None:
         """Its start has failed, or its host has ended."""
-        self._change_state(Ended("failed", reason, traceback or self._failed_traceback))
+        self._change_state(
+            Ended("failed", reason, traceback or self._failed_traceback, output or self._failed_output)
+        )
 
     def wait_for_choice(self, reason: str, candidates: tuple["Found", ...]) -> None:
         """Its start has failed because the user has to choose its source first."""
@@ -389,11 +400,15 @@ class ModuleRecord:
         Args:
             reason: Why it is not served although it runs on; empty: it does not.
         """
-        self._change_state(Ended("stopped", reason, self._failed_traceback))
+        self._change_state(Ended("stopped", reason, self._failed_traceback, self._failed_output))
 
     @property
     def _failed_traceback(self) -> str:
         return self._state.traceback if isinstance(self._state, Ended) else ""
+
+    @property
+    def _failed_output(self) -> str:
+        return self._state.output if isinstance(self._state, Ended) else ""
 
     def watch(self, on_change: Callable[["ModuleRecord"], None]) -> None:
         """Call this from now on whenever it becomes something else, or is not reloaded."""
@@ -531,9 +546,9 @@ class ModuleRecord:
         self._is_change_known = True
         return is_new
 
-    def reject_reload(self, reason: str, traceback: str) -> None:
+    def reject_reload(self, reason: str, traceback: str, output: str = "") -> None:
         """The code on disk was not loaded, or did not start: this code continues, or has failed as well."""
-        self._failed_reload = FailedReload(reason, traceback)
+        self._failed_reload = FailedReload(reason, traceback, output)
         self._on_change(self)
 
     # -- its declarations and settings -------------------------------------------------------------------------

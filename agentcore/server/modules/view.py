@@ -77,6 +77,9 @@ class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate
     """The reason why the code on the disk did not replace the code that runs."""
     traceback: str = ""
     """The traceback behind `reason` or `reloadError`, if any, from the module's own code on; only sent to users."""
+    output: str = ""
+    """The end of what the program wrote whose failure `reason` or `reloadError` describes, line by line; only sent to
+    users."""
     listed: bool
     """True if app.json lists it."""
     distribution: str = ""
@@ -222,6 +225,7 @@ class ModuleViews:
             reason=record.reason,
             reload_error=record.reload_error,
             traceback=record.traceback,
+            output=record.output,
             listed=record.name in listed or is_passed_as_object(record),
             distribution=record.distribution,
             version=record.origin.get("version", ""),
@@ -283,6 +287,7 @@ class ModuleViews:
 
 def _encode(view: ModuleView, principal: Principal) -> bytes:
     if principal.kind not in PERSONS:
+        view.output = ""
         view.traceback = ""  # calls of a model never receive one, so this route must not send it either
     return to_json(view.model_dump(mode="json", by_alias=True))
 

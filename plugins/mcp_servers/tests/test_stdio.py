@@ -279,6 +279,22 @@ async def test_the_last_words_of_a_server_are_the_reason_why_it_did_not_start(mo
     assert "exit code 4" in reason
 
 
+NODE = """
+import sys
+sys.stderr.write("loading\\nError: Cannot find module 'x'\\n    at Module._load (node:internal:1)\\n\\nNode.js v22\\n")
+sys.exit(1)
+"""
+
+
+async def test_the_output_of_a_server_that_did_not_start_is_shown_line_by_line(mount):
+    host = await mount({"command": sys.executable, "args": ["-c", NODE]}, is_failure_expected=True)
+    record = host.host.modules.get_record("mcp_example")
+    assert record.reason == "the server ended with exit code 1; it wrote: Error: Cannot find module 'x'"
+    assert record.output.splitlines()[0] == "loading"
+    assert record.output.splitlines()[-1] == "Node.js v22"
+    assert record.traceback == ""
+
+
 @pytest.mark.parametrize(("way", "said"), [("ancient", "1999-01-01"), ("silent", "did not answer within")])
 async def test_a_server_with_which_no_handshake_is_possible_is_said_to_be_so(mount, odd, monkeypatch, way, said):
     monkeypatch.setattr(link, "START_SECONDS", 1.0 if way == "silent" else 30.0)

@@ -48,6 +48,15 @@ class Broken(Module):
     def _connect(self):
         raise RuntimeError("no key for the server: set config.broken.api_key in app.json")
 '''
+FORESEEN = '''
+from agentcore.api import Module, ToolError
+
+class Foreseen(Module):
+    """Runs a program."""
+
+    def init(self, runtime):
+        raise ToolError("program_failed", "the program ended with exit code 4", output="first line\\nlast line")
+'''
 WAITING = '''
 import asyncio
 from agentcore.api import Module, tool
@@ -222,6 +231,15 @@ async def test_old_code_that_goes_on_is_told_with_the_version_on_the_disk_and_th
     await expect(card).to_contain_text("Clock runs its old code")
     await expect(card).to_contain_text("no such thing; the code from before goes on")
     await expect(card.get_by_role("region", name="Details")).to_contain_text("in load")
+
+
+async def test_failed_module_shows_the_output_of_its_program_and_no_traceback(start_webui):
+    ui = await start_webui(files={"foreseen": FORESEEN}, config={"modules": ["foreseen"]})
+    page = await ui.page("#/modules/foreseen")
+    card = page.get_by_role("alert")
+    await expect(card).to_contain_text("the program ended with exit code 4")
+    await expect(card.get_by_role("region", name="What it wrote last")).to_have_text("first line\nlast line")
+    await expect(card).not_to_contain_text("Traceback")
 
 
 async def test_list_tells_state_and_content_of_each_module(ui):

@@ -48,6 +48,16 @@ class Carrier(Protocol):
         """How and why the transport ended, as far as known; a phrase that follows the server's name."""
         ...
 
+    @property
+    def brief_ending(self) -> str:
+        """The same in one line."""
+        ...
+
+    @property
+    def output(self) -> str:
+        """The end of what the server's process wrote to stderr; empty if there is none."""
+        ...
+
 
 def create_client(carrier: Carrier, **options: Any) -> Client:
     """Create the SDK's client for a carrier.
@@ -99,8 +109,8 @@ class Link:
                 await asyncio.shield(self._opened)
         except TimeoutError as exc:
             await self.close()
-            message = f"the server did not answer within {START_SECONDS:g} s; {self._carrier.ending}"
-            raise ToolError("server_not_started", message) from exc
+            message = f"the server did not answer within {START_SECONDS:g} s; it {self._carrier.brief_ending}"
+            raise ToolError("server_not_started", message, output=self._carrier.output) from exc
         except asyncio.CancelledError:
             await self.close()
             raise
@@ -171,8 +181,9 @@ def _not_started(error: BaseException, carrier: Carrier) -> ToolError:
     if isinstance(error, ToolError):
         return error
     said = describe_reason(error) if isinstance(error, MCPError | ValidationError) else error
-    message = f"the server {carrier.ending} ({said})"
+    ending = carrier.brief_ending
+    message = f"the server {ending}" if has_ended(error) and carrier.output else f"the server {ending} ({said})"
     if isinstance(error, MCPError | ValidationError | RuntimeError) and not has_ended(error):
         # The server ended only because the client closed the connection.
-        message = f"what the server answered to the handshake cannot be used: {said} (it {carrier.ending})"
-    return ToolError("server_not_started", mask_secrets(message)[:_REASON_CHARS])
+        message = f"what the server answered to the handshake cannot be used: {said} (it {ending})"
+    return ToolError("server_not_started", mask_secrets(message)[:_REASON_CHARS], output=carrier.output)

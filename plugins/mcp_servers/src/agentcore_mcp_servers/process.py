@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -31,6 +32,12 @@ _SHELL_SIGNALS = 128
 _SIGNALS = {9: "was killed (SIGKILL)", 15: "was ended (SIGTERM)", 11: "crashed (SIGSEGV)", 6: "aborted (SIGABRT)"}
 
 
+_OF_FAILURE = re.compile(
+    r"error|exception|cannot|can't|could not|unable|fail|not found|no such|denied|missing|required|invalid|refused", re.I
+)
+_FRAME = re.compile(r"at |File \"|\^|\||\d+ \|")
+"""Beginnings of lines of a stack, or of the source that it quotes."""
+_KEY_LINE_CHARS = 500
 _UNSEEN = "where the sandbox shows nothing, as in /tmp: install it elsewhere, or make its folder `cwd` in the block"
 
 
@@ -125,12 +132,19 @@ class ServerProcess:
     @property
     def ending(self) -> str:
         """How the server ended, with the end of its stderr; a phrase that follows the server's name."""
+        return self._describe_ending(self.output)
+
+    @property
+    def brief_ending(self) -> str:
+        """How the server ended, with the one line of its stderr that says most; a phrase like `ending`."""
+        return self._describe_ending(find_key_line(self.output))
+
+    def _describe_ending(self, said: str) -> str:
         process = self._process
         code = None if process is None else process.exit_code
-        if self._launch.is_confined and _is_unseen(self._launch.argv[0], self.stderr_tail):
+        if self._launch.is_confined and _is_unseen(self._launch.argv[0], self.output):
             return f"could not be started: {self._launch.argv[0]!r}, or what runs it, lies {_UNSEEN}"
         how = "closed its output" if code is None else self._describe_exit(code)
-        said = self.stderr_tail
         return f"{how}; it wrote: {said}" if said else f"{how}, and wrote nothing of why"
 
     def _describe_exit(self, code: int) -> str:
@@ -141,7 +155,7 @@ class ServerProcess:
         return f"ended with exit code {code}"
 
     @property
-    def stderr_tail(self) -> str:
+    def output(self) -> str:
         """The end of the server's stderr, at most 2,000 characters."""
         if self._process is None:
             return ""
@@ -229,6 +243,16 @@ class _Output(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._dispatcher.mark_closed()
+
+
+def find_key_line(output: str) -> str:
+    """Return the line of a program's output that says most about its failure; empty if it wrote nothing.
+
+    Programs end with the reason (Python), or write it before the frames of their stack (Node.js).
+    """
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    told = [line for line in lines if _OF_FAILURE.search(line) and not _FRAME.match(line)]
+    return (told or lines or [""])[-1][:_KEY_LINE_CHARS]
 
 
 def _without_cut_line(text: str) -> str:

@@ -62,6 +62,12 @@ class ServerAddress:
         self._background = Background("mcp_servers:address")
         self._is_over = asyncio.Event()
         self.ending = "could not be reached"
+        self.output = ""
+
+    @property
+    def brief_ending(self) -> str:
+        """The same as `ending`, which is one line."""
+        return self.ending
 
     async def __aenter__(self) -> Dispatcher[Any]:
         """Check the address and open the transport.
