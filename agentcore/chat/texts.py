@@ -155,6 +155,19 @@ _OF_RESULTS: Mapping[str, str] = {
         "This call did not run, because {tool}, which came before it in the same answer, failed. Look at that result "
         "first, and call again if this is still right."
     ),
+    "few_requests_left": (
+        "[{count} more requests are left in this turn, this one included. Finish what matters most, and leave nothing "
+        "half done.]"
+    ),
+    "sum_up_turn": (
+        "[This is the last request of this turn, because it has reached its limit ({limit}). No tool can be called. "
+        "Tell the person in short what was done and found, what is still open, and how to go on. They can let you "
+        "continue.]"
+    ),
+    "sum_up_task": (
+        "[This is your last request, because you have reached your limit. No tool can be called. Report all that you "
+        "found and did so far, and say what is missing.]"
+    ),
     "unfinished_report": "[Unfinished: {used}. What it wrote until then:]\n\n{text}",
     "interrupted": "The server ended while this call ran: it may have taken effect or not. Look before you repeat it.",
     "left_out": "[{count} messages are left out here]",

@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from functools import partial
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -19,6 +21,7 @@ from pydantic_ai.messages import (
     ThinkingPartDelta,
 )
 from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
+from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from agentcore.chat.model.context_size import ContextSizes
@@ -78,6 +81,7 @@ class Engine:
         on_text: Callable[[str], None],
         on_thinking: Callable[[str], None],
         on_wait: Callable[[ProviderWait | None], None] = lambda wait: None,
+        may_call: bool = True,
     ) -> ModelResponse:
         """Send a conversation, pass on the text of the answer as it arrives, and return the complete answer.
 
@@ -85,6 +89,7 @@ class Engine:
 
         Args:
             on_wait: Called before each wait, and with None after it.
+            may_call: False if the model must answer with text, although tools are defined.
         Raises:
             BrokenAnswerError: The provider refused or failed, or the connection broke.
         """
@@ -93,10 +98,17 @@ class Engine:
             function_tools=[_to_tool_definition(tool, dialect) for tool in tools],
             instruction_parts=_parts_of(instructions, marks_cache=PROVIDERS[choice.provider].marks_cache),
         )
+        open_stream = partial(
+            model_request_stream,
+            messages=list(messages),
+            model_settings=None if may_call or not tools else ModelSettings(tool_choice="none"),
+            model_request_parameters=parameters,
+            instrument=False,
+        )
         retries = Retries(choice)
         while True:
             try:
-                return await self._request_once(choice, messages, parameters, on_text, on_thinking)
+                return await self._request_once(choice, open_stream, on_text, on_thinking)
             except _NothingReceivedError as exc:
                 wait = retries.plan_wait(exc.cause)
                 if wait is None:
@@ -111,8 +123,7 @@ class Engine:
     async def _request_once(
         self,
         choice: ModelChoice,
-        messages: Sequence[ModelMessage],
-        parameters: ModelRequestParameters,
+        open_stream: Callable[[Model], AbstractAsyncContextManager[StreamedResponse]],
         on_text: Callable[[str], None],
         on_thinking: Callable[[str], None],
     ) -> ModelResponse:
@@ -127,9 +138,7 @@ class Engine:
         text = TextChunks()
         thought = TextChunks()
         try:
-            async with model_request_stream(
-                await self._load_model(choice), list(messages), model_request_parameters=parameters, instrument=False
-            ) as stream:
+            async with open_stream(await self._load_model(choice)) as stream:
                 async for event in stream:
                     if piece := _text_of(event):
                         has_begun = True

@@ -114,6 +114,16 @@ def prepare_for_model(
     return adapted
 
 
+def with_note(messages: Sequence[ModelMessage], note: str) -> Sequence[ModelMessage]:
+    """Append a text to the last message, for one request; empty: there is none."""
+    if not note:
+        return messages
+    last = messages[-1] if messages else None
+    if isinstance(last, ModelRequest):
+        return [*messages[:-1], replace(last, parts=[*last.parts, UserPromptPart(note)])]
+    return [*messages, ModelRequest(parts=[UserPromptPart(note)])]
+
+
 def _without_empty_parts(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     """Leave out blank text, which some providers refuse, and thinking that was written in tags."""
     adapted: list[ModelMessage] = []

@@ -29,12 +29,16 @@ class Prompt:
         system: The parts from the session's system plan.
         tools: The tools that it may call.
         page: The user's current page.
+        note: A text for the model after the messages, which is not stored; empty: there is none.
+        may_call: False if the model must answer with text.
     """
 
     choice: ModelChoice
     system: Sequence[SystemPart]
     tools: Sequence[OfferedTool]
     page: PageInfo | None = None
+    note: str = ""
+    may_call: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class ModelReply:
 
 def instructions_of(prompt: Prompt, locale: Locale) -> Instructions:
     """Return the instructions to send with a prompt."""
-    is_prompted = prompt.choice.tools == "prompted"
+    is_prompted = prompt.choice.tools == "prompted" and prompt.may_call
     return build_instructions(system_message(prompt.system, prompt.tools, prompt.page, locale, is_prompted=is_prompted))
 
 
@@ -79,16 +83,19 @@ async def ask_model(
     choice = prompt.choice
     is_prompted = choice.tools == "prompted"
     marks_failures = PROVIDERS[choice.provider].marks_failures
+    messages = history.with_note(messages, prompt.note)
     sent = history.prepare_for_model(
         messages, images=choice.images, is_prompted=is_prompted, marks_failures=marks_failures
     )
     holder = WrittenCallFilter()
-    can_write = is_prompted and bool(prompt.tools)
+    can_write = is_prompted and bool(prompt.tools) and prompt.may_call
 
     def show(piece: str) -> None:
         stream.send_content(holder.add_text(piece) if can_write else piece)
 
-    offered = [] if is_prompted else prompt.tools
+    # a request with calls in its history is refused by some providers if it has no definitions
+    is_bare = is_prompted or not (prompt.may_call or PROVIDERS[choice.provider].needs_definitions)
+    offered = [] if is_bare else prompt.tools
     told = instructions_of(prompt, stream.locale)
     response = await engine.request_response(
         choice,
@@ -98,7 +105,11 @@ async def ask_model(
         on_text=show,
         on_thinking=stream.publish_thinking,
         on_wait=stream.publish_model_wait,
+        may_call=prompt.may_call,
     )
+    if not prompt.may_call:
+        texts = [part for part in response.parts if not isinstance(part, ToolCallPart)]
+        return ModelReply(replace(response, parts=texts))
     if not can_write:
         return ModelReply(response)
     written = parse_written(response.text or "")

@@ -3,26 +3,30 @@
 import asyncio
 import json
 import secrets
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+import time
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
+import structlog
 from pydantic_ai.messages import ModelRequest, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
-from agentcore.chat.bounds import CALLS_IN_A_TURN, READS_AT_ONCE, TITLE_CHARS
+from agentcore.chat.bounds import CALLS_IN_A_TURN, FEW_STEPS, READS_AT_ONCE, TITLE_CHARS
 from agentcore.chat.client_context import ClientContext, build_page_view
 from agentcore.chat.client_tools import ClientArguments
 from agentcore.chat.model.engine import BrokenAnswerError, Engine
 from agentcore.chat.model.model_json import read_arguments
 from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools, valid_name
+from agentcore.chat.session.progress import turn_view
 from agentcore.chat.session.queue import publish_queue
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.transcript import CUT_OFF
 from agentcore.chat.session.view import ContextView
 from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.system import SystemPlan, resolve_modules_and_host
-from agentcore.chat.texts import localized_text
+from agentcore.chat.texts import localized_text, result_text
 from agentcore.chat.turn import history
 from agentcore.chat.turn.attachments import AttachedFiles, attachment_of
 from agentcore.chat.turn.client_call import ClientCalls
@@ -47,6 +51,9 @@ from agentcore.store.chat import (
     UserMessage,
 )
 
+log = structlog.get_logger(__name__)
+
+_MINUTE_MS = 60_000
 _NOT_STARTED = frozenset(("new", "waiting", "approved"))
 
 
@@ -86,6 +93,7 @@ class Turn:
         self._compactor = Compactor(engine, stream, self._keeper, self._scales)
         self._steps = plan.session.steps
         self._tokens = plan.session.tokens
+        self._worked_ms = plan.session.worked_ms
         self._used = UsedTokens()
         self._context: ContextView | None = None
         self._found: list[str] | None = None
@@ -103,7 +111,7 @@ class Turn:
         await self._load_history()
         joins = await self._supersede_calls()
         calls = await self._process_open_calls()
-        self._steps = self._tokens = 0
+        self._steps = self._tokens = self._worked_ms = 0
         await self._append_user_message(calls, message, joins=joins)
 
     async def run_until_waiting(self) -> list[str]:
@@ -116,7 +124,8 @@ class Turn:
         await self._load_history()
         await self._chats.update_session(self._session_id, is_running=1)
         while True:
-            calls = await self._process_open_calls()
+            with self._counted_time():
+                calls = await self._process_open_calls()
             await self._load_history()
             if steering := await self._find_steering_messages():
                 await self._supersede_calls()
@@ -133,8 +142,11 @@ class Turn:
                 await self._append_results(calls)
             if not self._history.needs_answer:
                 return []
-            self._check_bounds()
-            await self._store_reply(await self._request_reply())
+            self._check_stopped()
+            if (reached := self._find_reached_limit()) is not None:
+                await self._sum_up(reached)
+                raise reached
+            await self._store_reply(await self._request_reply(note=self._note_about_limit()))
 
     # -- calls -------------------------------------------------------------------------------------------------
 
@@ -290,16 +302,21 @@ class Turn:
 
     # -- the model ---------------------------------------------------------------------------------------------
 
-    async def _request_reply(self) -> ModelReply:
-        """Request the model's next answer, and count its tokens."""
+    async def _request_reply(self, *, note: str = "", may_call: bool = True) -> ModelReply:
+        """Request the model's next answer, and count its tokens and its time."""
+        with self._counted_time():
+            return await self._request_uncounted(note, may_call=may_call)
+
+    async def _request_uncounted(self, note: str, *, may_call: bool) -> ModelReply:
         plan = self._plan
         toolbox = self._build_toolbox()
         self._offered = toolbox.get_offered_tools()
         system = plan.system.build_parts(
             plan.agent, *resolve_modules_and_host(self._core.registry, self._current_host, toolbox.modules)
         )
-        prompt = Prompt(plan.choice, system, list(self._offered.values()), self._client.page)
+        prompt = Prompt(plan.choice, system, list(self._offered.values()), self._client.page, note, may_call)
         self._steps += 1
+        self._publish_progress()
         try:
             answer = await self._compactor.ask(prompt, self._history, can_repair=not self._has_repaired)
         except BrokenAnswerError as exc:
@@ -399,20 +416,61 @@ class Turn:
 
     # -- limits and messages -----------------------------------------------------------------------------------
 
-    def _check_bounds(self) -> None:
+    def _check_stopped(self) -> None:
+        """Raise `stopped` after an emergency stop."""
+        if (stopped := self._core.calls.stopped) is not None:
+            raise ToolError("stopped", stopped)
+
+    def _find_reached_limit(self) -> ToolError | None:
+        """Return the error for the limit that the turn has reached; None: it may continue."""
         agent = self._plan.agent
         live = self._stream.live
-        stopped = self._core.calls.stopped
-        if stopped is not None:
-            raise ToolError("stopped", stopped)
-        if self._steps >= agent.max_steps:
-            message = f"the turn has taken its {agent.max_steps} steps; say how to go on"
-            raise ToolError("budget_exceeded", message, max_steps=agent.max_steps)
         self._tokens += live.agent_tokens
         live.agent_tokens = 0
+        used = f"it has made {self._steps:,} requests and used {self._tokens:,} tokens"
+        if self._steps >= agent.max_steps:
+            message = f"the turn has reached its limit of {agent.max_steps:,} requests: {used}"
+            return ToolError("budget_exceeded", message, max_steps=agent.max_steps)
         if self._tokens >= agent.max_tokens:
-            message = f"the turn has used {self._tokens:,} tokens of {agent.max_tokens:,}; say how to go on"
-            raise ToolError("budget_exceeded", message, max_tokens=agent.max_tokens)
+            message = f"the turn has reached its limit of {agent.max_tokens:,} tokens: {used}"
+            return ToolError("budget_exceeded", message, max_tokens=agent.max_tokens)
+        if agent.max_minutes is not None and self._worked_ms >= agent.max_minutes * _MINUTE_MS:
+            message = f"the turn has reached its limit of {agent.max_minutes:,} minutes: {used}"
+            return ToolError("budget_exceeded", message, max_minutes=agent.max_minutes)
+        return None
+
+    def _note_about_limit(self) -> str:
+        """Return what the model must know before the last requests of a long turn; empty: nothing."""
+        most = self._plan.agent.max_steps
+        left = most - self._steps
+        return result_text("few_requests_left", count=left) if left <= FEW_STEPS and most >= 2 * FEW_STEPS else ""
+
+    async def _sum_up(self, reached: ToolError) -> None:
+        """Let the model say what was done when a limit is reached, in one more request, without tools."""
+        if self._plan.agent.max_steps == 1:
+            return  # whoever allows a single request gets a single one
+        note = result_text("sum_up_turn", limit=", ".join(f"{name} {most:,}" for name, most in reached.context.items()))
+        try:
+            answer = await self._request_reply(note=note, may_call=False)
+        except BrokenAnswerError as exc:
+            log.info("turn_not_summed_up", session_id=self._session_id, error=exc.type)
+            return
+        if (answer.response.text or "").strip():
+            await self._append_messages([answer.response])
+
+    @contextmanager
+    def _counted_time(self) -> Iterator[None]:
+        """Add the time of a block to the turn's, without the time in which questions waited for the user."""
+        live = self._stream.live
+        began = time.monotonic() - live.questions.waited_s
+        try:
+            yield
+        finally:
+            self._worked_ms += max(round((time.monotonic() - live.questions.waited_s - began) * 1000), 0)
+
+    def _publish_progress(self) -> None:
+        view = turn_view(self._plan.agent, self._steps, self._tokens, self._worked_ms)
+        self._stream.publish_to_pages("session.progress", {"turn": view.to_json()})
 
     async def _count_usage(self, response: ModelResponse) -> None:
         """Add the tokens of an answer to the counts, which are stored with the next message."""
@@ -480,6 +538,7 @@ class Turn:
                 usage=self._used,
                 steps=self._steps,
                 tokens=self._tokens,
+                worked_ms=self._worked_ms,
                 is_running=1,
                 **learned,
                 **values,
