@@ -26,7 +26,11 @@ class SystemPartView(View):
     """One part of what the model is told."""
 
     id: Annotated[
-        str, Field(description="`environment`, `host`, `module:NAME`, `folder:FILE`, `agent`, `date`, `tools`, `page`.")
+        str,
+        Field(
+            description="`environment`, `host`, `module:NAME`, `folder:FILE`, `skills`, `skill:NAME`, `agent`, `date`, "
+            "`tools`, `page`."
+        ),
     ]
     source: Annotated[str, Field(description="The title of the module, the name of the file; else empty.")]
     text: str
@@ -102,7 +106,7 @@ class SystemMessages:
         registry = self._core.registry
         where = registry.choose_host(settings.hosts_for(session.host, session.agent_id))
         all_tools = list_offered_tools(registry, client.tools, agent, where)
-        toolbox = Toolbox(all_tools, json.loads(session.found_tools or "[]"))
+        toolbox = Toolbox(all_tools, json.loads(session.found_tools or "[]"), plan.choose_skills(agent))
         given = list(toolbox.get_offered_tools().values())
         is_prompted = model is not None and model.tools == "prompted"
         parts = system_message(
@@ -110,7 +114,7 @@ class SystemMessages:
             given,
             client.page,
             locale,
-            is_prompted=is_prompted,
+            written_form="tag" if is_prompted else None,
         )
         return SystemView(
             parts=[_to_part_view(part, plan.choice) for part in parts],

@@ -136,6 +136,9 @@ class _Running:
         if self.tell is not None:
             await self.tell.report_progress(fraction, message)
 
+    async def mark_waiting(self, *, is_waiting: bool) -> None:
+        """Do nothing: a call that only waits has been answered already in this revision."""
+
     async def send_log(self, level: LogLevel, tool: str, message: str) -> None:
         if self.tell is not None:
             await self.tell.send_log(level, tool, message)

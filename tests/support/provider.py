@@ -202,10 +202,10 @@ def pieces(text: str, size: int = 8) -> list[str]:
 
 
 async def accept_instructions(host: Any) -> None:
-    """Accept, as the user does, the instruction files that are in the working folder of a host now."""
+    """Accept, as the user does, the instruction files and skills that a host finds now."""
     await read_sources(host)
     for change in host.policy_changes.waiting:
-        if change.proposal.kind == "instructions":
+        if change.proposal.kind in {"instructions", "skill"}:
             await host.policy_changes.decide_change(change.change_id, approved=True, by="test")
 
 

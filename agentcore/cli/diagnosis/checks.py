@@ -211,7 +211,9 @@ def _check_modules(backend: Backend) -> Iterator[Finding]:
             said = f"{display_state(module)}: {module['reason']}"
             yield Finding("problem", subject, said, details=module["output"] or module["traceback"])
         elif module["problems"]:
-            yield Finding("problem", subject, "; ".join(module["problems"]), details=module["output"] or module["traceback"])
+            yield Finding(
+                "problem", subject, "; ".join(module["problems"]), details=module["output"] or module["traceback"]
+            )
         else:
             yield Finding("ok", subject, f"{len(module['tools'])} tools")
         yield from _check_disk_versions(subject, module)

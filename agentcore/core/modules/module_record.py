@@ -381,9 +381,7 @@ class ModuleRecord:
 
     def fail(self, reason: str, traceback: str = "", output: str = "") -> None:
         """Its start has failed, or its host has ended."""
-        self._change_state(
-            Ended("failed", reason, traceback or self._failed_traceback, output or self._failed_output)
-        )
+        self._change_state(Ended("failed", reason, traceback or self._failed_traceback, output or self._failed_output))
 
     def wait_for_choice(self, reason: str, candidates: tuple["Found", ...]) -> None:
         """Its start has failed because the user has to choose its source first."""

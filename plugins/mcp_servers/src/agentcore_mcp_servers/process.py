@@ -33,7 +33,8 @@ _SIGNALS = {9: "was killed (SIGKILL)", 15: "was ended (SIGTERM)", 11: "crashed (
 
 
 _OF_FAILURE = re.compile(
-    r"error|exception|cannot|can't|could not|unable|fail|not found|no such|denied|missing|required|invalid|refused", re.I
+    r"error|exception|cannot|can't|could not|unable|fail|not found|no such|denied|missing|required|invalid|refused",
+    re.IGNORECASE,
 )
 _FRAME = re.compile(r"at |File \"|\^|\||\d+ \|")
 """Beginnings of lines of a stack, or of the source that it quotes."""

@@ -18,6 +18,7 @@ from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab.control import Control
 from agentcore_chrome.tab.dialogs import DialogAnswer, DialogOpened, Dialogs, only_looks
 from agentcore_chrome.tab.page_tree import PageTree, read_page
+from agentcore_chrome.tab.picture import Picture
 from agentcore_chrome.tab.refs import Refs
 from agentcore_chrome.tab.script_stop import ScriptStop
 
@@ -104,6 +105,7 @@ class Tab:
         lost_by: Why the page that this one replaces was lost, until that is reported; empty: it replaces none.
         has_kept_logins: Whether it was created with stored log-ins, until that is reported.
         refusal: The URL policy's error for the page's last navigation.
+        shown_picture: The last screenshot that a model was shown: the points that it names are pixels of that.
     """
 
     def __init__(self, tab_id: str, page: "Page", process: TabBrowser, options: TabOptions, refs: Refs) -> None:
@@ -133,6 +135,7 @@ class Tab:
         self.lost_by = ""
         self.has_kept_logins = False
         self.refusal: ToolError | None = None
+        self.shown_picture: Picture | None = None
         self._popups: list[Tab] = []
         self.control = Control(self.describe_page, self._notify_changed)
         self.dialogs.listener = self._notify_changed

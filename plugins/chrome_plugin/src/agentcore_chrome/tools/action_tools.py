@@ -1,7 +1,7 @@
 """Tools of `browser` that act on the page as a user does: clicking, typing, keys, scrolling, hovering, dragging."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from agentcore.api import Field, ToolContext, ToolError, ToolResult, tool
 from agentcore_chrome.call_limit import work_ms
@@ -16,6 +16,7 @@ from agentcore_chrome.tab.elements import (
 )
 from agentcore_chrome.tab.fields import find_focused_element, read_field
 from agentcore_chrome.tab.keys import parse_chord, press_chord, unknown_key
+from agentcore_chrome.tab.pointing import Point, find_shown_picture, locate_point
 from agentcore_chrome.tab.scrolling import Direction, Scroll, scroll_page
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
@@ -48,7 +49,13 @@ async def browser_click(
     ctx: ToolContext,
     selector: PageSelector | None = None,
     x: Annotated[
-        float | None, known_field("Place in the window, with y, instead of a selector.", ge=0, le=100_000)
+        float | None,
+        known_field(
+            "With y, instead of a selector: pixels of the last screenshot that the model was shown; from programs, of "
+            "the window.",
+            ge=0,
+            le=100_000,
+        ),
     ] = None,
     y: Annotated[float | None, Field(ge=0, le=100_000)] = None,
     button: Button = "left",
@@ -58,7 +65,7 @@ async def browser_click(
     resourceId: PageId = None,
     timeoutMs: ElementLimitMs = None,
 ) -> ToolResult[results.ClickedPage]:
-    """Click an element, or a point of the window (x and y)."""
+    """Click an element, or a point of the last screenshot (x and y)."""
     is_place = x is not None and y is not None
     if (selector is None) != is_place:
         raise ToolError("invalid_arguments", "give either selector, or x and y")
@@ -67,8 +74,7 @@ async def browser_click(
 
     async def click(tab: Tab) -> ToolOutput:
         if selector is None:
-            element = await act_without_element(tab, wait_ms, "click", lambda: click_point(tab, x or 0, y or 0, how))
-            return _describe_click(tab, f"{element} at {x:g}, {y:g}", element)
+            return await _click_picture(ctx, tab, (x or 0, y or 0), how, wait_ms)
 
         async def click_hit(hit: Hit) -> ToolOutput:
             await click_element(tab, hit, work_ms(wait_ms), modifiers=modifiers, **how)
@@ -77,6 +83,17 @@ async def browser_click(
         return await act_on_element(tab, Target(selector), click_hit, wait_ms=wait_ms)
 
     return await pages.on_page(ctx, click, snapshot=snapshot)
+
+
+async def _click_picture(
+    ctx: ToolContext, tab: Tab, pixel: tuple[float, float], how: dict[str, Any], wait_ms: int
+) -> ToolOutput:
+    async def click() -> tuple[str, Point]:
+        point = await locate_point(tab, find_shown_picture(ctx, tab), *pixel)
+        return await click_point(tab, point.x, point.y, how), point
+
+    element, point = await act_without_element(tab, wait_ms, "click", click)
+    return _describe_click(tab, f"{element} at {point.description}", element)
 
 
 def _describe_click(tab: Tab, what: str, element: str) -> ToolOutput:

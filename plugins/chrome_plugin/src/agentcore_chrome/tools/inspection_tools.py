@@ -2,14 +2,19 @@
 
 import asyncio
 from base64 import b64encode
-from dataclasses import replace
 from typing import Annotated, Literal
 
-from agentcore.api import Field, Image, ToolContext, ToolError, ToolResult, tool
+from agentcore.api import Field, ToolContext, ToolError, ToolResult, tool
 from agentcore_chrome.tab import wait_conditions
 from agentcore_chrome.tab.elements import Target, act_without_element
 from agentcore_chrome.tab.reading import read_tree
-from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions, take_preview, take_screenshot
+from agentcore_chrome.tab.screenshot import (
+    Format,
+    ScreenshotOptions,
+    reduce_for_model,
+    take_preview,
+    take_screenshot,
+)
 from agentcore_chrome.tab.snapshot import describe_empty_page, take_snapshot
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
@@ -22,7 +27,7 @@ from agentcore_chrome.tools.arguments import (
     PageSelector,
     known_field,
 )
-from agentcore_chrome.tools.result import ToolOutput, save_artifact, save_file
+from agentcore_chrome.tools.result import ToolOutput, save_artifact, save_file, show_picture, with_image
 from agentcore_chrome.tools.session_pages import SessionPages, reads_page
 
 _SHOWN = 100
@@ -102,21 +107,25 @@ async def browser_screenshot(
 ) -> ToolResult[results.PageScreenshot]:
     """Take a picture of the page or one element: shown small, kept as an artifact or in the file `path`."""
     options = ScreenshotOptions(Target(selector) if selector else None, full_page, format, timeoutMs)
-    mime = options.mime
+    is_model = ctx.model_chars is not None
 
     async def capture(tab: Tab) -> ToolOutput:
         picture = await take_screenshot(tab, options)
         if path is not None:
-            shown = await asyncio.to_thread(save_file, ctx.workspace, path, picture)
-            output = ToolOutput(f"Wrote {shown} ({len(picture):,} bytes).", {"path": shown, "mime": mime})
+            shown = await asyncio.to_thread(save_file, ctx.workspace, path, picture.data)
+            fields = {"path": shown, "mime": picture.mime, "picture": picture.to_json()}
+            output = ToolOutput(f"Wrote {shown} ({len(picture.data):,} bytes).", fields)
         elif inline:
-            fields = {"mime": mime, "dataBase64": b64encode(picture).decode("ascii")}
-            return ToolOutput("", fields, (Image(picture, mime),))
+            picture = await reduce_for_model(tab, picture, options) if is_model else picture
+            encoded = b64encode(picture.data).decode("ascii")
+            output = ToolOutput("", {"mime": picture.mime, "dataBase64": encoded, "picture": picture.to_json()})
+            return show_picture(tab, output, picture) if is_model else with_image(output, picture)
         else:
-            output = await save_artifact(ctx, picture, mime, f"{tab.resource_id}.{format}")
+            output = await save_artifact(ctx, picture.data, picture.mime, f"{tab.resource_id}.{format}")
+            output = output.with_more(ToolOutput("", {"picture": picture.to_json()}))
         # Programs have no use for a preview.
-        small = None if ctx.model_chars is None else await take_preview(tab, options)
-        return output if small is None else replace(output, blocks=(*output.blocks, Image(small, "image/jpeg")))
+        small = await take_preview(tab, options) if is_model else None
+        return output if small is None else show_picture(tab, output, small)
 
     return await pages.on_page(ctx, capture)
 

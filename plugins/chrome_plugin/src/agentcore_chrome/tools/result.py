@@ -11,6 +11,7 @@ from agentcore.api import ArtifactLink, Image, Text, ToolContext, ToolError, Too
 from agentcore_chrome.call_limit import cleaning_s
 from agentcore_chrome.lost_failures import ignore_failure
 from agentcore_chrome.tab.dialogs import DialogRecord
+from agentcore_chrome.tab.picture import Picture
 from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
@@ -69,6 +70,17 @@ async def save_artifact(ctx: ToolContext, data: bytes, mime: str, name: str) -> 
     link = await ctx.artifacts.save(data, mime=mime, name=name)
     fields = {"artifactId": link.artifact_id, "mime": mime, "sizeBytes": len(data)}
     return ToolOutput(f"Kept as artifact {link.name} ({len(data):,} bytes).", fields, (link,))
+
+
+def show_picture(tab: Tab, output: ToolOutput, picture: Picture) -> ToolOutput:
+    """Return the output with a picture for a model, whose pixels its next coordinates are."""
+    tab.shown_picture = picture
+    return with_image(output.with_more(ToolOutput(picture.describe(), {"shown": picture.to_json()})), picture)
+
+
+def with_image(output: ToolOutput, picture: Picture) -> ToolOutput:
+    """Return the output with a picture."""
+    return output.with_more(ToolOutput("", {}, (Image(picture.data, picture.mime),)))
 
 
 def describe_dialog(dialog: DialogRecord) -> ToolOutput:

@@ -2,6 +2,31 @@
 // `MARK:NUMBER` finds an element by its reference. `!walk`, `!ready` and `!moved` return a new element, outside of the
 // page, whose text is the result; so do `!describe` and `!obstacles`, of one element.
 
+const PARTS_LOADED = 'img[src], script[src], link[rel~=stylesheet][href], iframe[src], frame[src], video[src], audio[src]';
+const PENDING_SHOWN = 20;
+
+/** Return the addresses of the parts of the document that have not arrived. */
+const listPending = () => {
+  const done = new Set(performance.getEntriesByType('resource').map(entry => entry.name));
+  const urls = [...its(document).querySelectorAll(PARTS_LOADED)].map(part => part.src || part.href);
+  return [...new Set(urls.filter(url => /^https?:/.test(url) && !done.has(url)))];
+};
+
+/**
+ * Have the page drawn although stylesheets in its head have not arrived. The browser looks anew at a link whose `media` is
+ * set, and once there is a body, a stylesheet holds up nothing; it goes on loading, and applies when it is there. As both
+ * changes are made in one task, no script and no drawing sees the first one.
+ */
+const drawWithout = pending => {
+  for (const link of its(document).querySelectorAll('link[rel~=stylesheet][href]')) {
+    if (link.sheet || !pending.includes(link.href)) continue;
+    const media = link.getAttribute('media');
+    link.setAttribute('media', 'print');
+    if (media === null) link.removeAttribute('media');
+    else link.setAttribute('media', media);
+  }
+};
+
 const make = () => {
   const numbers = new WeakMap();
   const elements = new Map();
@@ -34,6 +59,11 @@ const make = () => {
   };
   const verbs = {
     ready: () => mark,
+    pending: () => {
+      const pending = listPending();
+      drawWithout(pending);
+      return pending.slice(0, PENDING_SHOWN);
+    },
     moved: () => {
       observe();
       return [mark, moves, its(document).readyState];
@@ -49,6 +79,11 @@ const make = () => {
       }
       const tree = new Tree(keyOf, heard);
       return hit ? tree.describe(tree.controlAround(hit)) : 'nothing';
+    },
+    window: (root, x, y) => {
+      const isInView = x >= scrollX && x < scrollX + innerWidth && y >= scrollY && y < scrollY + innerHeight;
+      if (x !== undefined && !isInView) scrollTo({ left: x - innerWidth / 2, top: y - innerHeight / 2, behavior: 'instant' });
+      return [mark, scrollX, scrollY, innerWidth, innerHeight, devicePixelRatio];
     },
     obstacles: root => {
       const tree = new Tree(keyOf, heard);
