@@ -22,6 +22,7 @@ class _Learned(NamedTuple):
     limit: int | None = None
     takes_pictures: bool = True
     refused: Sequence[str] = ()
+    stated: int | None = None
 
 
 class ModelScales:
@@ -50,9 +51,20 @@ class ModelScales:
         """Return how many tokens the model counts for each estimated one."""
         return self._find_learned(model).scale
 
-    def find_context_limit(self, model: str) -> int | None:
-        """Return the context size in tokens that refusals have shown; None if the model has not refused."""
-        return self._find_learned(model).limit
+    def find_context_limit(self, model: str, stated: int | None) -> int | None:
+        """Return the context size in tokens that refusals have shown; None if the model has not refused.
+
+        What was learned applies to the size that was stated then: once the settings or the provider state another one,
+        it is forgotten.
+
+        Args:
+            stated: The size according to the settings or the provider; None: neither says it.
+        """
+        learned = self._find_learned(model)
+        if learned.limit is not None and stated is not None and stated != learned.stated:
+            learned = learned._replace(limit=None, stated=None)
+            self._store_learned(model, learned)
+        return learned.limit
 
     def accepts_images(self, model: str) -> bool:
         """True unless the model's provider has refused images."""
@@ -78,22 +90,24 @@ class ModelScales:
         if estimated >= _COUNTED_FROM and _PLAUSIBLE[0] <= scale <= _PLAUSIBLE[1]:
             self._store_learned(model, self._find_learned(model)._replace(scale=scale))
 
-    def record_length_refusal(self, model: str, estimated: int, limit: int, named: int | None) -> int:
+    def record_length_refusal(
+        self, model: str, estimated: int, limit: int, named: int | None, stated: int | None = None
+    ) -> int:
         """Record that the provider refused a request as too long; return the context size assumed from now on.
 
         Args:
             model: The model.
             estimated: The estimated tokens of the request.
             limit: The context size assumed until now.
-            named: The context size that the provider named.
+            named: The context size that the provider named in the refusal.
+            stated: As in `find_context_limit`.
         """
         size = round(estimated * self.find_token_scale(model))
         lowered = max(named if named is not None else min(limit, size * 9 // 10), CONTEXT_TOKENS_MIN)
         # a refused request is longer than the context, whatever the estimate says
         scale = self.find_token_scale(model) if size > lowered else min(lowered / max(estimated, 1), _PLAUSIBLE[1])
-        self._store_learned(
-            model, self._find_learned(model)._replace(scale=max(scale, self.find_token_scale(model)), limit=lowered)
-        )
+        learned = self._find_learned(model)
+        self._store_learned(model, learned._replace(scale=max(scale, learned.scale), limit=lowered, stated=stated))
         return lowered
 
     def _find_learned(self, model: str) -> _Learned:

@@ -112,7 +112,11 @@ class Compactor:
             limit = await self._find_context_limit(prompt.choice)
             named = exc.context.get("context_tokens")
             self._scales.record_length_refusal(
-                _model_name(prompt.choice), size, limit, named if isinstance(named, int) else None
+                _model_name(prompt.choice),
+                size,
+                limit,
+                named if isinstance(named, int) else None,
+                await self._find_context_tokens(prompt.choice),
             )
             log.info(
                 "context_too_long",
@@ -136,8 +140,8 @@ class Compactor:
                 (self._estimate_overhead(prompt) + await history.measure_tokens())
                 * self._scales.find_token_scale(_model_name(choice))
             )
-        lowered = self._scales.find_context_limit(_model_name(choice))
-        is_known = lowered is not None or await self._find_context_tokens(choice) is not None
+        stated = await self._find_context_tokens(choice)
+        is_known = stated is not None or self._scales.find_context_limit(_model_name(choice), stated) is not None
         return ContextView(
             model=_model_name(choice),
             tokens=sent + used.output_tokens,
@@ -209,7 +213,10 @@ class Compactor:
         """True if the context is known to be smaller than the default."""
         known = [
             size
-            for size in (choice.context_tokens, self._scales.find_context_limit(_model_name(choice)))
+            for size in (
+                choice.context_tokens,
+                self._scales.find_context_limit(_model_name(choice), choice.context_tokens),
+            )
             if size is not None
         ]
         return min(known, default=CONTEXT_TOKENS) < CONTEXT_TOKENS
@@ -222,8 +229,9 @@ class Compactor:
         return self._sizes[name]
 
     async def _find_context_limit(self, choice: ModelChoice) -> int:
-        known = await self._find_context_tokens(choice) or CONTEXT_TOKENS
-        lowered = self._scales.find_context_limit(_model_name(choice))
+        stated = await self._find_context_tokens(choice)
+        lowered = self._scales.find_context_limit(_model_name(choice), stated)
+        known = stated or CONTEXT_TOKENS
         return known if lowered is None else min(known, lowered)
 
     def _estimate_overhead(self, prompt: Prompt) -> int:
