@@ -188,6 +188,7 @@ class ToolDefinition:
         icons: Icons of the tool; at most 4.
         needs_chat: True if the tool works on the chat itself: its history, summary or to-do list, its model, or
             sub-agents. It runs on the server if a foreign machine (a host that dialled in, a pool) may not use chats.
+        parallel: True if calls of it in one answer of a model may run at the same time, although they act.
         host_alias: The dotted name of the host protocol by which foreign machines call the tool. None: there is none.
     """
 
@@ -214,6 +215,7 @@ class ToolDefinition:
     complete: Complete | None = field(default=None, repr=False, compare=False)
     icons: tuple[ToolIcon, ...] = field(default=(), repr=False)
     needs_chat: bool = False
+    parallel: bool = False
     host_alias: HostAlias | None = None
 
     def acts_like(self, other: "ToolDefinition") -> bool:

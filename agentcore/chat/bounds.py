@@ -24,6 +24,9 @@ TURN_TOKENS = 2_000_000
 READS_AT_ONCE = 8
 """Calls of one answer that only read and run at the same time."""
 
+PARALLEL_CALLS = 4
+"""Calls of parallel tools, such as those that run sub-agents, that run at the same time in one turn."""
+
 CALLS_IN_A_TURN = 64
 """Maximum calls in one answer of a model."""
 

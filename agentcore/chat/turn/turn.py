@@ -22,7 +22,7 @@ from pydantic_ai.messages import (
 )
 
 from agentcore.bounds import MODEL_CHARS
-from agentcore.chat.bounds import CALLS_IN_A_TURN, FEW_STEPS, READS_AT_ONCE, TITLE_CHARS
+from agentcore.chat.bounds import CALLS_IN_A_TURN, FEW_STEPS, PARALLEL_CALLS, READS_AT_ONCE, TITLE_CHARS
 from agentcore.chat.client_context import ClientContext, build_page_view
 from agentcore.chat.client_tools import ClientArguments
 from agentcore.chat.model.engine import BrokenAnswerError, Engine
@@ -163,22 +163,23 @@ class Turn:
     async def _process_open_calls(self) -> list[ChatCallRow]:
         """Advance the open calls as far as possible, in order; return them with their new states.
 
-        Neighbouring calls that only read run at once. Once a call that acts has failed, the later ones that act are
-        skipped: they were written in the belief that it would succeed.
+        Neighbouring calls that only read, and those of a parallel tool, run at once. Once a call that acts has failed,
+        the later ones that act are skipped: they were written in the belief that it would succeed.
         """
         failed = ""
         calls = await self._chats.load_open_calls(self._session_id)
-        for are_reads, group in groupby(calls, self._is_new_read):
-            if are_reads:
-                await self._start_reads(list(group))
+        for at_once, group in groupby(calls, self._count_at_once):
+            together = list(group)
+            if at_once > 1 and not (failed and self._may_act(together[0])):
+                await self._advance_at_once(together, at_once)
+                failed = failed or await self._find_failed(together)
                 continue
-            for call in group:
+            for call in together:
                 if failed and call.state in _NOT_STARTED and self._may_act(call):
                     await self._server.skip_call(call, failed)
                 else:
                     await self._advance_call(call)
-                if not failed and self._may_act(call) and await self._has_failed(call):
-                    failed = call.tool_name
+                failed = failed or await self._find_failed([call])
         calls = await self._chats.load_open_calls(self._session_id)
         # a call may have been decided while another one ran
         return (
@@ -198,23 +199,30 @@ class Turn:
             case "running":
                 await self._server.resume_call(call)
 
-    async def _start_reads(self, calls: Sequence[ChatCallRow]) -> None:
-        """Start calls that only read, several at once."""
+    async def _advance_at_once(self, calls: Sequence[ChatCallRow], most: int) -> None:
+        """Advance calls that may run at the same time, so many at once."""
         if await self._find_steering_messages():
-            return
-        slots = asyncio.Semaphore(READS_AT_ONCE)
+            calls = [call for call in calls if call.state != "new"]
+        slots = asyncio.Semaphore(most)
 
-        async def start(call: ChatCallRow) -> None:
+        async def advance(call: ChatCallRow) -> None:
             async with slots:
-                await self._start_call(call)
+                await self._advance_call(call)
 
         async with asyncio.TaskGroup() as group:
             for call in calls:
-                group.create_task(start(call))
+                group.create_task(advance(call))
 
-    def _is_new_read(self, call: ChatCallRow) -> bool:
-        effects = effects_of(self._core.registry.tools_at(self._current_host), call.tool_name)
-        return (call.state, call.kind) == ("new", "server") and effects is not None and effects <= READS
+    def _count_at_once(self, call: ChatCallRow) -> int:
+        """Return how many calls like this one run at the same time; 1: it runs alone."""
+        if call.kind != "server" or call.state not in {"new", "approved"}:
+            return 1
+        tool = self._core.registry.tools_at(self._current_host).get(call.tool_name)
+        if tool is None:
+            return 1
+        if tool.definition.parallel:
+            return PARALLEL_CALLS
+        return READS_AT_ONCE if call.state == "new" and tool.definition.effects <= READS else 1
 
     def _may_act(self, call: ChatCallRow) -> bool:
         """Return False if a call only reads, or touches nothing but the session; an unknown tool may act."""
@@ -222,6 +230,13 @@ class Turn:
             return False  # a client runs its calls one after another, and its results do not say what failed
         effects = effects_of(self._core.registry.tools_at(self._current_host), call.tool_name)
         return effects is None or not effects <= ONLY_LOOKS
+
+    async def _find_failed(self, calls: Iterable[ChatCallRow]) -> str:
+        """Return the tool of the first call that acts and has failed; empty: there is none."""
+        for call in calls:
+            if self._may_act(call) and await self._has_failed(call):
+                return call.tool_name
+        return ""
 
     async def _has_failed(self, call: ChatCallRow) -> bool:
         now = await self._chats.find_call(self._session_id, call.tool_id)
