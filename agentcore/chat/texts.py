@@ -165,6 +165,10 @@ _OF_RESULTS: Mapping[str, str] = {
         "The person stopped this call while it ran: it may have taken effect or not. Look before you repeat it."
     ),
     "stopped_answer": "[The person stopped the answer above before its end.]",
+    "repeated_answer": (
+        "[The answer above was stopped because it repeated the same text word for word. Do not repeat it: go on with "
+        "what is missing, or in another way.]"
+    ),
     "cut_answer": "[The answer above was cut off by the output limit.]",
     "cut_calls": (
         "[The answer above was cut off by the output limit inside a call of {tools}. No call in it ran: call again, "

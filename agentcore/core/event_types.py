@@ -115,8 +115,8 @@ EVENT_TYPES = (
     EventType(
         "session.progress",
         "turn",
-        "A request to the model starts: `turn` says how much of its limits the turn has used (`steps`, `tokens`, `seconds`, "
-        "`maxSteps`, `maxTokens`, `maxSeconds`).",
+        "A request to the model starts: `turn` says how much of its limits the turn has used (`steps`, `tokens`, "
+        "`seconds`, `maxSteps`, `maxTokens`, `maxSeconds`).",
     ),
     EventType(
         "session.modelWait",

@@ -22,7 +22,7 @@ from pydantic_ai.messages import (
 )
 
 from agentcore.chat.model.thinking_tags import THINKING_FIELD
-from agentcore.chat.session.transcript import CUT_OFF, STOPPED
+from agentcore.chat.session.transcript import CUT_OFF, REPEATED, STOPPED
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.attachments import user_text_of
 from agentcore.chat.turn.tool_output import ToolOutput
@@ -164,6 +164,8 @@ def _note_about(answer: ModelResponse) -> str | None:
     metadata = answer.metadata or {}
     if metadata.get(STOPPED):
         return result_text("stopped_answer")
+    if metadata.get(REPEATED):
+        return result_text("repeated_answer")
     if (tools := metadata.get(CUT_OFF)) is None:
         return None
     return result_text("cut_calls", tools=", ".join(tools)) if tools else result_text("cut_answer")

@@ -31,7 +31,7 @@ from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools, 
 from agentcore.chat.session.progress import turn_view
 from agentcore.chat.session.queue import publish_queue
 from agentcore.chat.session.stream import Stream
-from agentcore.chat.session.transcript import CUT_OFF
+from agentcore.chat.session.transcript import CUT_OFF, REPEATED
 from agentcore.chat.session.view import ContextView
 from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.skills import read_skill_text
@@ -461,7 +461,8 @@ class Turn:
                 cut = replace(partial, parts=texts or [TextPart("")], metadata={CUT_OFF: names})
                 await self._append_messages([cut], kind="said" if texts else "told")
             elif texts:
-                await self._append_messages([replace(partial, parts=texts)])
+                metadata = {REPEATED: True} if broken.type == "answer_repeats" else partial.metadata
+                await self._append_messages([replace(partial, parts=texts, metadata=metadata)])
         self._stream.live.clear_answer()
 
     # -- limits and messages -----------------------------------------------------------------------------------
