@@ -168,10 +168,10 @@ SKILL_TEXT_BYTES = 2 * 1024 * 1024
 SKILL_HASHED_BYTES = 32 * 1024 * 1024
 """Maximum total size of the other files of a skill."""
 
-SKILL_FILES = 500
+SKILL_FILES = 2_000
 """Maximum files of a skill."""
 
-SKILL_DEPTH = 6
+SKILL_DEPTH = 12
 """Maximum depth of the folders in a skill."""
 
 SKILLS_TOLD_CHARS = 12_000

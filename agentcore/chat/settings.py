@@ -114,6 +114,14 @@ class AgentConfig(_Settings):
         """True if this agent's model gets the skill."""
         return self.includes_part(SKILLS_PART) and self.includes_part(f"{SKILL_PART}{name}")
 
+    def with_skill(self, name: str, *, is_on: bool) -> tuple[str, ...]:
+        """Return the patterns of parts with which this agent's model gets a skill, or does not."""
+        part = f"{SKILL_PART}{name}"
+        kept = tuple(pattern for pattern in self.system_parts if pattern not in {part, f"!{part}"})
+        if self.model_copy(update={"system_parts": kept}).includes_part(part) is is_on:
+            return kept
+        return (*kept, part if is_on else f"!{part}")
+
     def names_tool(self, tool: str) -> bool:
         """True if a pattern other than `*` matches the tool."""
         return any(fnmatchcase(tool, pattern) for pattern in self.tools if pattern.strip("*"))
@@ -174,6 +182,11 @@ class ModelChoice(_Settings):
     context_tokens: int | None = None
     timeout_s: float = PROVIDER_SILENCE_SECONDS
     max_retries: int = 2
+
+    @property
+    def full_name(self) -> str:
+        """The name under which a session knows the model."""
+        return f"{self.provider}:{self.model}"
 
     @property
     def dialect(self) -> Dialect:

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from agentcore.chat.client_context import ClientContext
 from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools
+from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.view import View
 from agentcore.chat.sessions import Sessions
 from agentcore.chat.settings import ChatSettings, ModelChoice
@@ -108,7 +109,9 @@ class SystemMessages:
         all_tools = list_offered_tools(registry, client.tools, agent, where)
         toolbox = Toolbox(all_tools, json.loads(session.found_tools or "[]"), plan.choose_skills(agent))
         given = list(toolbox.get_offered_tools().values())
-        is_prompted = model is not None and model.tools == "prompted"
+        is_prompted = model is not None and (
+            model.tools == "prompted" or ModelScales.from_json_text(session.model_scales).writes_calls(model.full_name)
+        )
         parts = system_message(
             plan.build_parts(agent, *resolve_modules_and_host(registry, where, toolbox.modules)),
             given,

@@ -137,7 +137,8 @@ class _Running:
             await self.tell.report_progress(fraction, message)
 
     async def mark_waiting(self, *, is_waiting: bool) -> None:
-        """Do nothing: a call that only waits has been answered already in this revision."""
+        if self.tell is not None:
+            await self.tell.mark_waiting(is_waiting=is_waiting)
 
     async def send_log(self, level: LogLevel, tool: str, message: str) -> None:
         if self.tell is not None:

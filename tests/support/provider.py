@@ -64,6 +64,7 @@ class Provider:
     """Plays replies in the protocols of OpenAI and of Anthropic, and keeps what it was sent.
 
     Attributes:
+        properties: What a llama.cpp server says of itself; None: it is another one.
         script: Gives the reply to a request, in place of `replies`.
     """
 
@@ -74,6 +75,7 @@ class Provider:
     listed: Any = None
     list_status: int = 200
     list_gate: asyncio.Event | None = None
+    properties: Any = None
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     script: Callable[[dict[str, Any]], Reply] | None = None
 
@@ -100,6 +102,10 @@ class Provider:
         if self.list_gate is not None:
             await self.list_gate.wait()
         return web.json_response(self.listed, status=self.list_status)
+
+    async def props(self, request: web.Request) -> web.Response:
+        """`GET /props`, as llama.cpp has it."""
+        return web.json_response(self.properties, status=404 if self.properties is None else 200)
 
     async def _play(self, request: web.Request, events: Callable[[Reply], list[bytes]]) -> web.StreamResponse:
         self.requests.append(await request.json())
@@ -313,6 +319,7 @@ async def provider() -> AsyncIterator[Provider]:
     app.router.add_post("/v1/chat/completions", played.openai)
     app.router.add_post("/v1/messages", played.anthropic)
     app.router.add_get("/v1/models", played.models)
+    app.router.add_get("/props", played.props)
     async with TestServer(app) as server:
         played.url = f"http://127.0.0.1:{server.port}"
         yield played

@@ -25,7 +25,8 @@ WORKSPACE_FOLDERS = (".agents/skills", ".claude/skills", "skills")
 """Where skills are in a workspace root, in the order of precedence."""
 
 _IGNORED = frozenset((b".git", b"node_modules", b"__pycache__", b".DS_Store"))
-_ENTRIES = 2_000
+_ENTRIES = 10_000
+_PROBLEMS = 20
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
@@ -180,7 +181,7 @@ class _SkillReader:
 
     def _read_subfolder(self, folder: Folder, name: bytes, path: str) -> None:
         if path.count("/") >= SKILL_DEPTH:
-            self._report("skill_too_large", f"its folders are more than {SKILL_DEPTH} deep", path)
+            self._report_once("skill_too_large", f"its folders are more than {SKILL_DEPTH} deep", path)
             return
         try:
             with folder.open_folder(name) as inner:
@@ -190,8 +191,7 @@ class _SkillReader:
 
     def _read_file(self, folder: Folder, name: bytes, path: str) -> None:
         if len(self._files) >= SKILL_FILES:
-            if not any(problem.type == "skill_too_large" for problem in self._problems):
-                self._report("skill_too_large", f"it has more than {SKILL_FILES} files", "")
+            self._report_once("skill_too_large", f"it has more than {SKILL_FILES:,} files", "")
             return
         try:
             with folder.open_file(name) as file:
@@ -209,14 +209,20 @@ class _SkillReader:
                     self._files[path] = text
                     self._texts.add(path)
                 elif self._hashed_bytes + size > SKILL_HASHED_BYTES:
-                    self._report("skill_too_large", f"its files have more than {SKILL_HASHED_BYTES:,} bytes", path)
+                    self._report_once("skill_too_large", f"its files have more than {SKILL_HASHED_BYTES:,} bytes", path)
                 else:
                     self._hashed_bytes += size
                     self._files[path] = f"[{size:,} bytes, SHA-256 {_digest(file.blocks(), SKILL_HASHED_BYTES)}]"
         except OSError as exc:
             self._report("skill_unreadable", f"it cannot be read: {exc.strerror}", path)
 
+    def _report_once(self, kind: str, message: str, path: str) -> None:
+        if all(problem.message != message for problem in self._problems):
+            self._report(kind, message, path)
+
     def _report(self, kind: str, message: str, path: str, line: int = 0) -> None:
+        if len(self._problems) >= _PROBLEMS:
+            return
         self._problems.append(SkillProblem(kind, message, f"{self._path}/{path}".rstrip("/"), line))
 
 

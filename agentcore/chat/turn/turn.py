@@ -28,6 +28,7 @@ from agentcore.chat.client_tools import ClientArguments
 from agentcore.chat.model.engine import BrokenAnswerError, Engine
 from agentcore.chat.model.model_json import read_arguments
 from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools, valid_name
+from agentcore.chat.model.tool_support import contains_call_markup, tools_dropped_error
 from agentcore.chat.session.progress import turn_view
 from agentcore.chat.session.queue import publish_queue
 from agentcore.chat.session.stream import Stream
@@ -89,6 +90,7 @@ class Turn:
 
     def __init__(self, core: Core, engine: Engine, plan: TurnPlan, stream: Stream, readers: FileReaders) -> None:
         self._core = core
+        self._engine = engine
         self._chats = core.store.chats
         self._plan = plan
         self._stream = stream
@@ -129,7 +131,7 @@ class Turn:
 
         Raises:
             BrokenAnswerError: The model failed; the part of its answer that was received is stored.
-            ToolError: `budget_exceeded`, `stopped`.
+            ToolError: `budget_exceeded`, `stopped`, `tools_not_supported`.
         """
         await self._load_history()
         await self._chats.update_session(self._session_id, is_running=1)
@@ -156,7 +158,9 @@ class Turn:
             if (reached := self._find_reached_limit()) is not None:
                 await self._sum_up(reached)
                 raise reached
-            await self._store_reply(await self._request_reply(note=self._note_about_limit()))
+            reply = await self._request_reply(note=self._note_about_limit())
+            await self._store_reply(reply)
+            await self._check_tools_arrive(reply.response)
 
     # -- calls -------------------------------------------------------------------------------------------------
 
@@ -371,6 +375,23 @@ class Turn:
         await self._count_usage(answer.response)
         self._context = await self._compactor.context_after(prompt, self._history, answer.response)
         return answer
+
+    async def _check_tools_arrive(self, response: ModelResponse) -> None:
+        """Check whether the server gave the model its tools, where the answer has no call.
+
+        Raises:
+            ToolError: `tools_not_supported`. That the server says so is an error once in a session.
+        """
+        choice = self._plan.choice
+        if choice.tools == "prompted" or not self._offered or response.tool_calls:
+            return
+        wrote_call = contains_call_markup(response.text or "", self._offered)
+        if not wrote_call and not await self._engine.drops_tools(choice):
+            return
+        was_known = self._scales.record_dropped_tools(choice.full_name)
+        await self._chats.update_session(self._session_id, model_scales=self._scales.to_json_text())
+        if wrote_call or not was_known:
+            raise tools_dropped_error(choice, wrote_call=wrote_call)
 
     @property
     def _current_host(self) -> str:

@@ -95,8 +95,13 @@ class InstructionReview:
     def _propose(self, key: tuple[str, str], files: Mapping[str, str]) -> None:
         kind, subject = key
         accepted = self._decided["accepted"]
-        diffs = tuple((path, _diff(path, accepted.get(path, ""), text)) for path, text in files.items())
-        proposal = Proposal(kind, subject, (), diffs, lasts=True)
+        diffs: list[tuple[str, str]] = []
+        left_chars = _PROPOSAL_CHARS
+        for path, text in files.items():
+            diff = _diff(path, accepted.get(path, ""), text, min(_DIFF_CHARS, left_chars))
+            left_chars = max(left_chars - len(diff), 0)
+            diffs.append((path, diff))
+        proposal = Proposal(kind, subject, (), tuple(diffs), lasts=True)
         accept = partial(self._store_decision, key, files, "accepted")
         refuse = partial(self._store_decision, key, files, "refused")
         try:
@@ -127,13 +132,18 @@ _KEY = "instruction files"
 _DIFF_CHARS = 100_000
 """Maximum length of what is shown of one file; a page with more would not be read either."""
 
+_PROPOSAL_CHARS = 500_000
+"""Maximum length of what is shown of all files of one subject; of further ones, the names."""
 
-def _diff(path: str, before: str, after: str) -> str:
+
+def _diff(path: str, before: str, after: str, limit_chars: int) -> str:
     old = before.split("\n") if before else []
     import difflib  # noqa: PLC0415 - few processes need it
 
-    lines = difflib.unified_diff(old, after.split("\n"), path, path, lineterm="", n=3)
+    lines = list(difflib.unified_diff(old, after.split("\n"), path, path, lineterm="", n=3))
     shown = "\n".join(lines)
-    if len(shown) > _DIFF_CHARS:
-        shown = f"{shown[:_DIFF_CHARS]}\n[{len(shown) - _DIFF_CHARS:,} more characters: read them in the file]"
+    if len(shown) > limit_chars:
+        names = "\n".join(lines[:3])  # the page needs them to read the diff
+        head = max(shown[:limit_chars], names, key=len)
+        shown = f"{head}\n+[{len(shown) - len(head):,} more characters: read them in the file]"
     return shown + "\n"

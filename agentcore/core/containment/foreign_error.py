@@ -89,7 +89,7 @@ def failure_details(exc: BaseException) -> tuple[str, str]:
     if not isinstance(exc, AgentcoreError):
         return "", end_of_traceback(exc)
     output = exc.context.get("output") if isinstance(exc, ToolError) else None
-    return (_clean_end(output) if isinstance(output, str) else ""), ""
+    return (clean_end(output) if isinstance(output, str) else ""), ""
 
 
 def failure_text(exc: BaseException) -> str:
@@ -124,7 +124,7 @@ def _cut_frames(rendered: traceback.TracebackException, begins_in: IsShown | Non
     del stack[:-_FRAMES]
 
 
-def _clean_end(text: str) -> str:
+def clean_end(text: str) -> str:
     """Return the end of a text, valid and of limited length; only whole lines of a longer one."""
     whole = mask_known_secrets(valid_text(text[-_SECRET_CHARS:])).rstrip("\n")
     if len(whole) <= TEXT_CHARS:

@@ -244,6 +244,23 @@ class Offer:
     instructions: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Why a module cannot work although it runs; see `Runtime.set_waiting`.
+
+    Args:
+        reason: `login`, `network`, `program` or `retry`.
+        said: A sentence.
+        output: The end of what a program wrote whose failure it was, if it was one.
+        retry_at_ms: When it is tried again, in milliseconds since 1970; None: that is not known.
+    """
+
+    reason: str
+    said: str
+    output: str = ""
+    retry_at_ms: int | None = None
+
+
 @dataclass(slots=True)
 class Registered:
     """Everything that a module registers while it runs. Not frozen: its threads may register something at any time.
@@ -252,11 +269,13 @@ class Registered:
         instructions: Instructions for models.
         report: Returns its current status; None: it has no report.
         login: Its login for the user; None: there is none.
+        waiting: Why it cannot work now; None: it works.
     """
 
     instructions: str = ""
     report: ReadReport | None = None
     login: ModuleLogin | None = None
+    waiting: Waiting | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,6 +383,8 @@ class ModuleRecord:
     @property
     def output(self) -> str:
         """The end of what the program wrote whose failure was its last one; empty: it was none of a program."""
+        if self.waiting is not None:
+            return self.waiting.output
         return self._failed_output if self._failed_reload is None else self._failed_reload.output
 
     @property
@@ -648,6 +669,11 @@ class ModuleRecord:
         """Its login for the user; None: there is none."""
         return self._live.registered.login
 
+    @property
+    def waiting(self) -> Waiting | None:
+        """Why it cannot work although it runs; None: it works, or does not run."""
+        return self._live.registered.waiting
+
     def begin_init(self, runtime: Any) -> None:
         """Its `init` is about to be called with this."""
         self._require_state("loading")
@@ -665,6 +691,12 @@ class ModuleRecord:
     def offer_login(self, login: ModuleLogin) -> None:
         """The user can log in to what it uses."""
         self._live.registered.login = login
+
+    def set_waiting(self, waiting: Waiting | None) -> None:
+        """It cannot work until something else has happened, or works again."""
+        if waiting != self.waiting:
+            self._live.registered.waiting = waiting
+            self._on_change(self)
 
     def add_note(self, subject: str, finding: str, advice: str) -> None:
         """Set its diagnostic about a subject."""

@@ -244,9 +244,9 @@ async def test_files_that_are_no_good_make_a_skill_invalid(open_talk, work, tmp_
     (write_skill(skills, "huge") / "SKILL.md").write_text(PDF + "x" * 200_000)
     os.mkfifo(write_skill(skills, "fifo") / "pipe")
     many = write_skill(skills, "many")
-    for number in range(600):
+    for number in range(2_100):
         (many / f"f{number}").touch()
-    deep = write_skill(skills, "deep") / "a/b/c/d/e/f/g/h"
+    deep = write_skill(skills, "deep") / "/".join("abcdefghijklmno")
     deep.mkdir(parents=True)
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside/SKILL.md").write_text(PDF)
@@ -257,7 +257,7 @@ async def test_files_that_are_no_good_make_a_skill_invalid(open_talk, work, tmp_
         skill["name"]: [(p["type"], p["file"], p.get("line")) for p in skill["problems"]] for skill in answer["skills"]
     }
     assert found == {
-        "deep": [("skill_too_large", f"{skills}/deep/a/b/c/d/e/f/g", None)],
+        "deep": [("skill_too_large", f"{skills}/deep/a/b/c/d/e/f/g/h/i/j/k/l/m", None)],
         "fifo": [("skill_not_a_file", f"{skills}/fifo/pipe", None)],
         "huge": [("skill_too_large", f"{skills}/huge/SKILL.md", None)],
         "latin": [("skill_not_text", f"{skills}/latin/SKILL.md", 3)],
@@ -395,3 +395,12 @@ async def test_many_descriptions_are_shortened(open_talk, provider, work):
     told = system_text(provider.requests[0])
     assert all(f"Skill s{number}: word" in told for number in range(40))
     assert len(told) < 15_000
+
+
+async def test_agent_without_skills_is_given_none(open_talk, work):
+    write_skill(work / "skills", "pdf")
+    async with open_talk(agents={"none": {"system_parts": ["*", "!skills"]}}) as talk:
+        await talk.accept_instructions()
+        off = await talk.ask("PUT", "/api/skills/pdf/agents/none", {"isOn": True}, status=400)
+        unknown = await talk.ask("PUT", "/api/skills/nope/agents/default", {"isOn": True}, status=404)
+    assert (off["error"]["type"], unknown["error"]["type"]) == ("skills_off", "skill_not_found")

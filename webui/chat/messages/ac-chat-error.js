@@ -18,6 +18,7 @@ const CONTINUES = new Set(['budget_exceeded', 'answer_repeats', 'answer_cut']);
  * The explanation of why an answer ended early or did not start, and what to do about it, such as choosing another model.
  * @fires ac-retry
  * @fires ac-continue
+ * @fires ac-write-calls
  * @fires ac-open-providers
  * @fires ac-use-model {model: string}
  */
@@ -86,6 +87,7 @@ export class AcChatError extends Localized(LitElement) {
       <div class="actions">
         ${needsSettings ? this._renderSettings() : nothing}
         ${this.mayRetry && CONTINUES.has(type) ? html`<button class="small primary" @click=${() => this._fire('ac-continue')}><ac-icon name="play"></ac-icon>${t('chat.continue')}</button>` : nothing}
+        ${this.mayRetry && type === 'tools_not_supported' ? html`<button class="small primary" @click=${() => this._fire('ac-write-calls')}><ac-icon name="wrench"></ac-icon>${t('chat.writeCalls')}</button>` : nothing}
         ${this.mayRetry ? html`<button class="small" @click=${() => this._fire('ac-retry')}><ac-icon name="rotate-ccw"></ac-icon>${t('chat.retry')}</button>` : nothing}
       </div>`;
   }

@@ -197,7 +197,7 @@ async def test_areas_of_a_picture_are_links(act, text, odd):
     shown = text(await act("browser_snapshot"))
     assert 'link "North" [ref=' in shown
     assert 'link "South" [ref=' in shown
-    await act("browser_click", ref=re.search(r'link "South" \[ref=(\w+)\]', shown)[1])
+    await act("browser_click", selector=re.search(r'link "South" \[ref=(\w+)\]', shown)[1])
     assert f"{odd}/lines" in text(await act("browser_get_state"))
 
 

@@ -94,6 +94,7 @@ class ServerProcess:
         self._supervisor = supervisor
         self._launch = launch
         self._on_odd = on_odd
+        self.host = ""
         self._recording = Recording((_STDERR_LINES, _STDERR_BYTES))
         self._process: SupervisedProcess | None = None
         self._input: asyncio.StreamWriter | None = None
@@ -177,7 +178,7 @@ class ServerProcess:
         program = _find_program(command, self._launch.environment.get("PATH"))
         if program is None:
             message = f"there is no program {command!r} on PATH; install it, or give its absolute path"
-            raise ToolError("server_not_started", message, command=command)
+            raise ToolError("server_not_started", message, retryable=True, command=command, waits_for="program")
         with _Pipes() as pipes:
             (stdin, ours_in) = pipes.open_pipe()
             (ours_out, stdout) = pipes.open_pipe()
@@ -187,7 +188,7 @@ class ServerProcess:
                 self._process = await self._start_confined([program, *self._launch.argv[1:]], (stdin, stdout, stderr))
             except (SupervisorError, OSError) as exc:
                 message = f"{command!r} could not be started: {exc}"
-                raise ToolError("server_not_started", message, command=command) from exc
+                raise ToolError("server_not_started", message, retryable=True, command=command) from exc
             self._input = await _connect_input(pipes.release(ours_in))
             self._output = await _connect_output(pipes.release(ours_out), dispatcher)
 

@@ -171,6 +171,14 @@ class Refs:
             return None  # its frame is gone
         return None if found is None else (locator, found)
 
+    async def ask(self, locator: "Locator", verb: str, timeout_ms: float = _ANSWER_MS) -> Any:
+        """Return the engine's answer about an element, read in a world that no script of the page reaches."""
+        return json.loads(await self.locate_below(locator, f"!{verb}").text_content(timeout=timeout_ms) or "null")
+
+    async def ask_page(self, page: "Page", verb: str) -> Any:
+        """Return the engine's answer about a page."""
+        return await _read_answer(self.locate_in_frame(page, (), f"!{verb}"))
+
     async def describe_element(self, locator: "Locator") -> Described:
         """Return the element of a locator as it is now."""
         found = await _read_answer(self.locate_below(locator, "!describe"))
@@ -192,7 +200,7 @@ class Refs:
 
     async def list_pending(self, page: "Page") -> list[str]:
         """Return the addresses of parts that have not arrived; the document is drawn without them from now on."""
-        pending: list[str] = await _read_answer(self.locate_in_frame(page, (), "!pending"))
+        pending: list[str] = await self.ask_page(page, "pending")
         return pending
 
     async def find_obstacles(self, locator: "Locator") -> Obstacles:

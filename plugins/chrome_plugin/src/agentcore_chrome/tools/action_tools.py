@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from agentcore.api import Field, ToolContext, ToolError, ToolResult, tool
+from agentcore.api import Field, ToolContext, ToolError, ToolResult, also_called, tool
 from agentcore_chrome.call_limit import work_ms
-from agentcore_chrome.tab.clicking import click_element, click_point, may_be_forced
+from agentcore_chrome.tab.clicking import click_element, click_point, hover_element
 from agentcore_chrome.tab.elements import (
     ELEMENT_MS,
     Hit,
@@ -24,12 +24,15 @@ from agentcore_chrome.tools.action_report import Brief
 from agentcore_chrome.tools.arguments import (
     DEFAULT_MS,
     PAGE,
+    TIMEOUT_NAMES,
+    ActedElement,
     ElementLimitMs,
     HiddenElementLimitMs,
     LimitMs,
     PageId,
     PageSelector,
     ShowChanges,
+    element_field,
     for_programs,
     known_field,
 )
@@ -47,7 +50,7 @@ Modifier = Literal["Shift", "Control", "Alt", "Meta"]
 async def browser_click(
     pages: SessionPages,
     ctx: ToolContext,
-    selector: PageSelector | None = None,
+    selector: Annotated[PageSelector | None, element_field("CSS selector, or a reference such as e12.")] = None,
     x: Annotated[
         float | None,
         known_field(
@@ -107,10 +110,12 @@ async def browser_type(
     text: Annotated[str, known_field("What to type.", max_length=100_000)],
     selector: Annotated[
         PageSelector | None,
-        known_field("The field: CSS selector or reference. Left out, what has the focus, at its caret."),
+        element_field("The field: CSS selector or reference. Left out, what has the focus, at its caret."),
     ] = None,
     delay: Annotated[int, for_programs("Milliseconds between the keys.", ge=0, le=1000)] = 0,
-    submit: Annotated[bool, Field(description="Press Enter after.")] = False,
+    submit: Annotated[
+        bool, Field(description="Press Enter after.", json_schema_extra=also_called(ignored=["slowly"]))
+    ] = False,
     snapshot: ShowChanges = None,
     resourceId: PageId = None,
     timeoutMs: Annotated[
@@ -118,6 +123,7 @@ async def browser_type(
         known_field(
             "Limit in ms; left out, 5,000 for the field to be there and usable, 30,000 and what the delays take for "
             "the typing.",
+            names=TIMEOUT_NAMES,
             ge=1,
             le=300_000,
         ),
@@ -186,7 +192,7 @@ async def browser_scroll(
     direction: Direction = "down",
     amount: Annotated[int, known_field("Pixels.", ge=1, le=100_000_000)] = 500,
     selector: Annotated[
-        PageSelector | None, known_field("The area to scroll, or an element in it; left out, the page.")
+        PageSelector | None, element_field("The area to scroll, or an element in it; left out, the page.")
     ] = None,
     to: Annotated[
         PageSelector | None,
@@ -234,7 +240,7 @@ async def scroll_to(tab: Tab, wanted: Scroll, timeout_ms: int) -> ToolOutput:
 async def browser_hover(
     pages: SessionPages,
     ctx: ToolContext,
-    selector: PageSelector,
+    selector: ActedElement,
     snapshot: ShowChanges = None,
     resourceId: PageId = None,
     timeoutMs: HiddenElementLimitMs = None,
@@ -244,8 +250,7 @@ async def browser_hover(
 
     async def hover(tab: Tab) -> ToolOutput:
         async def hover_hit(hit: Hit) -> ToolOutput:
-            forced = await may_be_forced(tab, hit, wait_ms)
-            await hit.locator.hover(timeout=work_ms(wait_ms), force=forced)
+            await hover_element(tab, hit, work_ms(wait_ms))
             fields = {"selector": selector, "element": hit.description}
             return ToolOutput(f"The mouse is over {hit.description}.", fields)
 
@@ -298,8 +303,20 @@ async def press_key(tab: Tab, key: str, modifiers: Sequence[Modifier], timeout_m
 async def browser_drag(
     pages: SessionPages,
     ctx: ToolContext,
-    source: Annotated[PageSelector, Field(description="What to drag: a selector or a reference.")],
-    destination: Annotated[PageSelector, Field(description="Where to drop it: a selector or a reference.")],
+    source: Annotated[
+        PageSelector,
+        Field(
+            description="What to drag: a selector or a reference.",
+            json_schema_extra=also_called("startRef", "startSelector", "startTarget", ignored=["startElement"]),
+        ),
+    ],
+    destination: Annotated[
+        PageSelector,
+        Field(
+            description="Where to drop it: a selector or a reference.",
+            json_schema_extra=also_called("endRef", "endSelector", "endTarget", ignored=["endElement"]),
+        ),
+    ],
     snapshot: ShowChanges = None,
     resourceId: PageId = None,
     timeoutMs: ElementLimitMs = None,

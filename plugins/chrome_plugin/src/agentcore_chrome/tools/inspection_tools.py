@@ -4,7 +4,7 @@ import asyncio
 from base64 import b64encode
 from typing import Annotated, Literal
 
-from agentcore.api import Field, ToolContext, ToolError, ToolResult, tool
+from agentcore.api import Field, ToolContext, ToolError, ToolResult, also_called, tool
 from agentcore_chrome.tab import wait_conditions
 from agentcore_chrome.tab.elements import Target, act_without_element
 from agentcore_chrome.tab.reading import read_tree
@@ -25,6 +25,8 @@ from agentcore_chrome.tools.arguments import (
     LimitMs,
     PageId,
     PageSelector,
+    element_field,
+    for_programs,
     known_field,
 )
 from agentcore_chrome.tools.result import ToolOutput, save_artifact, save_file, show_picture, with_image
@@ -32,17 +34,16 @@ from agentcore_chrome.tools.session_pages import SessionPages, reads_page
 
 _SHOWN = 100
 _TEXT_CHARS = 500
-_URL_CHARS = 2000
 _LEVELS = ("error", "warning", "info", "debug")
-_STATIC = frozenset(("image", "font", "stylesheet", "script", "media"))
-_WAIT_MS = 10_000
+WAIT_MS = 10_000
+FILE_NAMES = also_called("filename")
 
 
 @reads_page
 async def browser_snapshot(
     pages: SessionPages,
     ctx: ToolContext,
-    selector: Annotated[PageSelector | None, known_field("Only this part: a reference or a CSS selector.")] = None,
+    selector: Annotated[PageSelector | None, element_field("Only this part: a reference or a CSS selector.")] = None,
     depth: Annotated[int | None, known_field("How many levels.", ge=1, le=50)] = None,
     find: Annotated[
         str | None, Field(max_length=2000, description="Only lines with this text, or /regular expression/.")
@@ -75,8 +76,8 @@ async def _describe_no_match(tab: Tab, find: str | None, lines: int) -> str:
 async def browser_get_dom(
     pages: SessionPages,
     ctx: ToolContext,
-    selector: Annotated[PageSelector, known_field("Where the tree begins.")] = "body",
-    max_depth: Annotated[int, known_field("How many levels.", ge=1, le=50)] = 5,
+    selector: Annotated[PageSelector, element_field("Where the tree begins.")] = "body",
+    max_depth: Annotated[int, known_field("How many levels.", names=also_called("maxDepth"), ge=1, le=50)] = 5,
     resourceId: PageId = None,
     timeoutMs: LimitMs = DEFAULT_MS,
 ) -> ToolResult[results.ElementTree]:
@@ -96,11 +97,14 @@ async def browser_screenshot(
     pages: SessionPages,
     ctx: ToolContext,
     path: Annotated[
-        str | None, known_field("File in the workspace; left out, an artifact is kept.", max_length=4096)
+        str | None,
+        known_field("File in the workspace; left out, an artifact is kept.", names=FILE_NAMES, max_length=4096),
     ] = None,
-    selector: Annotated[PageSelector | None, known_field("Only this element.")] = None,
-    full_page: Annotated[bool, known_field("All of the page, not just what fits the window.")] = False,
-    format: Format = "png",  # noqa: A002
+    selector: Annotated[PageSelector | None, element_field("Only this element.")] = None,
+    full_page: Annotated[
+        bool, known_field("All of the page, not just what fits the window.", names=also_called("fullPage"))
+    ] = False,
+    format: Annotated[Format, Field(json_schema_extra=also_called("type"))] = "png",  # noqa: A002
     inline: Annotated[bool, known_field("Give the picture itself.", told="Show it in full size.")] = False,
     resourceId: PageId = None,
     timeoutMs: LimitMs = DEFAULT_MS,
@@ -135,7 +139,12 @@ async def browser_pdf(
     pages: SessionPages,
     ctx: ToolContext,
     path: Annotated[
-        str | None, Field(max_length=4096, description="File in the workspace; left out, an artifact is kept.")
+        str | None,
+        Field(
+            max_length=4096,
+            description="File in the workspace; left out, an artifact is kept.",
+            json_schema_extra=FILE_NAMES,
+        ),
     ] = None,
     resourceId: PageId = None,
 ) -> ToolResult[results.SavedFile]:
@@ -192,20 +201,19 @@ async def browser_network_requests(
     """Give the requests that the page made lately: method, status, address."""
 
     async def read(tab: Tab) -> ToolOutput:
-        requests = await act_without_element(tab, DEFAULT_MS, "read the requests", tab.page.requests)
-        shown = [
-            {
-                "method": request.method,
-                "url": request.url[:_URL_CHARS],
-                "type": request.resource_type,
-                "status": response.status if (response := request.existing_response) is not None else None,
-                "failure": request.failure,
-            }
-            for request in requests[-_SHOWN:]
-            if static or request.resource_type not in _STATIC
-        ]
+        found = tab.requests.list_requests(with_static=static)
+        shown = found[-_SHOWN:]
+        of_parts = tab.requests.count(is_static=True)
+        hidden = 0 if static else of_parts
+        earlier = tab.requests.count(is_static=False) + of_parts - hidden - len(shown)
         lines = [f"{one['method']} {one['status'] or one['failure'] or '…'} {one['url']}" for one in shown]
-        return ToolOutput("\n".join(lines) or "No requests.", {"requests": shown})
+        lines = lines or ["No requests."]
+        if earlier:
+            lines.insert(0, f"[{earlier:,} earlier requests are left out]")
+        if hidden:
+            lines.append(f"[{hidden:,} for pictures, fonts, styles, scripts and media; static: true shows them]")
+        fields = {"requests": shown, "leftOut": earlier, "staticLeftOut": hidden}
+        return ToolOutput("\n".join(lines), fields, is_cut=earlier > 0)
 
     return await pages.on_page(ctx, read)
 
@@ -214,14 +222,16 @@ async def browser_network_requests(
 async def browser_wait_for(
     pages: SessionPages,
     ctx: ToolContext,
-    selector: PageSelector | None = None,
+    selector: Annotated[PageSelector | None, element_field("CSS selector, or a reference such as e12.")] = None,
     state: Annotated[wait_conditions.ElementState, known_field("What the element shall be.")] = "visible",
     condition: Annotated[
-        str | None, known_field("JavaScript expression that shall be true.", max_length=100_000)
+        str | None,
+        known_field("JavaScript expression that shall be true.", names=also_called("function"), max_length=100_000),
     ] = None,
     text: Annotated[str | None, known_field("Text that shall be seen.", max_length=2000)] = None,
     textGone: Annotated[str | None, known_field("Text that shall be gone.", max_length=2000)] = None,
-    timeout: Annotated[int, known_field("Limit in ms.", ge=1, le=300_000)] = _WAIT_MS,
+    timeoutMs: Annotated[int | None, known_field("Limit in ms; left out, 10,000.", ge=1, le=300_000)] = None,
+    timeout: Annotated[int | None, for_programs("The same as timeoutMs.", ge=1, le=300_000)] = None,
     resourceId: PageId = None,
 ) -> ToolResult[results.PageAddress]:
     """Wait for an element, a text, the end of a text, or a JavaScript condition: one of them."""
@@ -231,15 +241,17 @@ async def browser_wait_for(
             "invalid_arguments", f"give one of selector, condition, text, textGone; {len(given)} were given"
         )
 
+    limit_ms = timeoutMs or timeout or WAIT_MS
+
     async def wait(tab: Tab) -> ToolOutput:
         if condition is not None:
-            await wait_conditions.for_condition(tab, condition, timeout)
+            await wait_conditions.for_condition(tab, condition, limit_ms)
         elif text is not None:
-            await wait_conditions.for_text(tab, text, timeout)
+            await wait_conditions.for_text(tab, text, limit_ms)
         elif textGone is not None:
-            await wait_conditions.for_text(tab, textGone, timeout, is_gone=True)
+            await wait_conditions.for_text(tab, textGone, limit_ms, is_gone=True)
         else:
-            await wait_conditions.for_selector(tab, str(selector), state, timeout)
+            await wait_conditions.for_selector(tab, str(selector), state, limit_ms)
         return ToolOutput("It is so now.", {"url": tab.page.url})
 
     return await pages.on_page(ctx, wait)

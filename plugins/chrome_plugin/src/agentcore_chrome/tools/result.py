@@ -43,6 +43,7 @@ class ToolOutput:
 async def make_result(ctx: ToolContext, tab: Tab, output: ToolOutput, ids: dict[str, Any]) -> ToolResult:
     """Build the result of a call, with the dialogs, downloads, popups and user changes since the last result."""
     notes, fields = _collect_events(tab)
+    await _collect_chooser(tab, notes, fields)
     links = await _collect_downloads(ctx, tab, notes, fields)
     text = "\n".join([output.text, *notes]) if notes else output.text
     return ToolResult(
@@ -114,11 +115,19 @@ def _collect_events(tab: Tab) -> tuple[list[str], dict[str, Any]]:
     if popups := tab.pop_popups():
         notes += [f"The page opened another: {popup.name} {popup.page.url}" for popup in popups]
         fields["popups"] = [popup.describe_ids() for popup in popups]
-    if tab.file_chooser is not None and not tab.file_chooser_reported:
-        tab.file_chooser_reported = True
-        notes.append("The page asks for files.")
-        fields["fileChooser"] = {"multiple": tab.file_chooser.is_multiple()}
     return notes, fields
+
+
+async def _collect_chooser(tab: Tab, notes: list[str], fields: dict[str, Any]) -> None:
+    """Report that the page asks for files, or for a folder, once for each time."""
+    chooser = tab.file_chooser
+    if chooser is None or tab.file_chooser_reported:
+        return
+    tab.file_chooser_reported = True
+    asked = await tab.run_or_default(lambda: chooser.element.get_attribute("webkitdirectory"), None)
+    what = "one file" if not chooser.is_multiple() else "files"
+    notes.append(f"The page asks for {'a folder' if asked is not None else what}: browser_file_upload gives it.")
+    fields["fileChooser"] = {"multiple": chooser.is_multiple(), "folder": asked is not None}
 
 
 async def _collect_downloads(

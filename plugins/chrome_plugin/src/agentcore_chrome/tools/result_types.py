@@ -31,6 +31,7 @@ class FileChooserData(TypedDict):
     """The page asks for files."""
 
     multiple: bool
+    folder: bool
 
 
 class SavedDownload(TypedDict):
@@ -328,6 +329,8 @@ class MadeRequests(PageResult, total=False):
     """The newest requests, oldest first."""
 
     requests: list[MadeRequest]
+    leftOut: Annotated[int, Field(description="Earlier requests that are not listed.")]
+    staticLeftOut: Annotated[int, Field(description="Pictures, fonts, styles, scripts and media, not listed.")]
 
 
 # -- `chrome` --------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 _OF_BOTH = {
     "*.timeoutMs": "时间上限，毫秒。",
-    "*.timeout": "时间上限，毫秒。",
+    "*.timeout": "与 timeoutMs 相同。",
     "*.selector": "CSS 选择器，或 e12 这样的引用。",
     "*.url": "网址，例如 https://example.org/a。",
     "*.waitUntil": "等待到什么程度。",
@@ -44,8 +44,8 @@ SESSION_PAGES_ZH = {
     "browser_fill_form.fields.ref": "与 selector 相同。",
     "browser_fill_form.fields.target": "与 selector 相同。",
     "browser_fill_form.fields.value": "文本；复选框用 true 或 false；选项用其标签。",
-    "browser_file_upload": "把文件交给文件字段或由点击打开的文件选择器，或拖放到接收文件的区域。",
-    "browser_file_upload.paths": "工作区文件，或 `artifact:ID`；为空则不选文件。",
+    "browser_file_upload": "把文件或文件夹交给文件字段或由点击打开的文件选择器，或把文件拖放到接收文件的区域。",
+    "browser_file_upload.paths": "工作区文件或一个文件夹，或 `artifact:ID`；为空则不选文件。",
     "browser_file_upload.selector": "文件字段，或拖放文件的区域；不填则为页面打开的文件选择器。",
     "browser_file_upload.drop": "像从桌面一样拖放到那里，即使其中有文件字段。",
     "browser_drag": "把一个元素拖到另一个元素上。",

@@ -1,6 +1,7 @@
 // The selector engine that the driver evaluates in an isolated world of each document, separate from the page's scripts:
 // `MARK:NUMBER` finds an element by its reference. `!walk`, `!ready` and `!moved` return a new element, outside of the
-// page, whose text is the result; so do `!describe` and `!obstacles`, of one element.
+// page, whose text is the result; so do `!describe`, `!obstacles` and others of one element. `!label`, `!control` and `!box`
+// find another element.
 
 const PARTS_LOADED = 'img[src], script[src], link[rel~=stylesheet][href], iframe[src], frame[src], video[src], audio[src]';
 const PENDING_SHOWN = 20;
@@ -87,9 +88,19 @@ const make = () => {
     },
     obstacles: root => {
       const tree = new Tree(keyOf, heard);
-      its(root).scrollIntoViewIfNeeded();
+      const part = its(root).firstElementChild ?? withBox(root);
+      its(getComputedStyle(root).display === 'contents' ? part : root).scrollIntoViewIfNeeded();
       return { isHidden: tree.isOutOfSight(root), cover: tree.coverOf(root), disabler: tree.disablerOf(root) };
     },
+    peculiarity: peculiarityOf,
+    coveredByItsOwn: isCoveredByItsOwn,
+    takesKeysForAnother,
+    drawnOver: isDrawnOver,
+    caretAtEnd: putCaretAtEnd,
+    clickArea: root => its(root).click(),
+    isInert: root => its(root).closest('[inert]') !== null,
+    hasContent: () => its(document).body?.firstElementChild != null,
+    contentType: () => its(document).contentType,
     walk: (root, deepest) => {
       observer?.disconnect();
       observer = null;
@@ -99,6 +110,7 @@ const make = () => {
       return [mark, lines, its(document).title, scrollY > 0 ? tree.firstInView() : 0];
     },
   };
+  const others = { label: visibleLabelOf, box: withBox, control: label => label.control };
   const find = reference => {
     const [of, number] = reference.split(':');
     const element = of === mark ? elements.get(Number(number)) : null;
@@ -108,8 +120,9 @@ const make = () => {
     find(root, said) {
       if (!said.startsWith('!')) return find(said);
       const [verb, ...numbers] = said.slice(1).split(' ');
+      if (verb in others) return [others[verb](root)].filter(Boolean);
       const carrier = its(document).createElement('pre');
-      carrier.textContent = JSON.stringify(verbs[verb](root, ...numbers.map(Number)));
+      carrier.textContent = JSON.stringify(verbs[verb](root, ...numbers.map(Number)) ?? null);
       return [carrier];
     },
   };
