@@ -109,7 +109,7 @@ def _started(
 ) -> Iterator[Running]:
     began = time.perf_counter()
     process = subprocess.Popen(
-        command, env=environ, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=None
+        command, env=environ, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         wait_for_200(port, process)
