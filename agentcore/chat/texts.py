@@ -179,8 +179,8 @@ _OF_RESULTS: Mapping[str, str] = {
         "first, and call again if this is still right."
     ),
     "few_requests_left": (
-        "[{count} more requests are left in this turn, this one included. Finish what matters most, and leave nothing "
-        "half done.]"
+        "[Requests left in this turn, this one included: {count}. Finish what matters most, and leave nothing half "
+        "done.]"
     ),
     "sum_up_turn": (
         "[This is the last request of this turn, because it has reached its limit ({limit}). No tool can be called. "

@@ -194,7 +194,7 @@ export const chat = {
     'error.invalid_settings': 'The settings of models or agents are wrong',
     'errorHint.invalid_settings': 'The message says where: mend it in app.json.',
     'error.budget_exceeded': 'The turn has reached its limit',
-    'errorHint.budget_exceeded': 'It continues with the same limit again if you want, from where it is.',
+    'errorHint.budget_exceeded': 'You can let it continue from where it is, with the same limit again.',
     'error.answer_repeats': 'The model repeated itself',
     'errorHint.answer_repeats': 'It wrote the same text again and again, so the answer was stopped.',
     'limit.max_steps': {one: 'It may make {n} request to the model.', other: 'It may make {n} requests to the model.'},

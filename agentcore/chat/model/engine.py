@@ -169,8 +169,8 @@ class Engine:
             response = valid_response(received)
         except EndlessAnswerError as exc:
             log.info("model_answer_stopped", model=choice.model, is_repeated=bool(exc.unit))
-            partial = _without_repeats(_read_partial_response(stream), exc.unit)
-            raise BrokenAnswerError(_endless_answer_error(exc, choice), partial) from exc
+            received_part = _without_repeats(_read_partial_response(stream), exc.unit)
+            raise BrokenAnswerError(_endless_answer_error(exc, choice), received_part) from exc
         except Exception as exc:
             log.info("model_request_failed", provider=choice.provider, model=choice.model, error=type(exc).__name__)
             error = to_provider_error(exc, choice, has_begun=has_begun or stream is not None)

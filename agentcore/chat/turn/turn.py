@@ -174,7 +174,7 @@ class Turn:
         calls = await self._chats.load_open_calls(self._session_id)
         for at_once, group in groupby(calls, self._count_at_once):
             together = list(group)
-            if at_once > 1 and not (failed and self._may_act(together[0])):
+            if at_once > 1 and not (failed and any(map(self._may_act, together))):
                 await self._advance_at_once(together, at_once)
                 failed = failed or await self._find_failed(together)
                 continue
@@ -363,7 +363,7 @@ class Turn:
             note=note,
             may_call=may_call,
         )
-        self._steps += 1
+        self._steps += may_call  # the summary at the limit is not counted, or the page would show 51 of 50
         self._publish_progress()
         try:
             answer = await self._compactor.ask(prompt, self._history, can_repair=not self._has_repaired)

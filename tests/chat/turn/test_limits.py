@@ -39,7 +39,8 @@ async def test_turn_that_reaches_its_limit_is_summed_up_and_continues(open_talk,
     assert [event["error"]["context"] for event in after if "error" in event] == [{"max_steps": 4}]
     assert len(provider.requests) == 10
     assert [item["text"] for item in items if not item.get("calls")][:3] == ["Work", "Done: half of it.", ""]
-    assert session["turn"] == {"steps": 5, "maxSteps": 4, "tokens": 75, "maxTokens": 2_000_000, "seconds": 0}
+    assert session["turn"].pop("seconds") >= 0
+    assert session["turn"] == {"steps": 4, "maxSteps": 4, "tokens": 75, "maxTokens": 2_000_000}
 
 
 async def test_calls_that_a_model_makes_when_it_must_not_are_left_out(open_talk, provider, text_of):
@@ -76,9 +77,9 @@ async def test_model_is_told_before_the_last_requests_of_a_long_turn(open_talk, 
     provider.script = call_while_possible
     async with open_talk(Notes(), agents={"default": {"max_steps": 8}}, **ALLOW) as talk:
         await talk.post("Work")
-    told = ["more requests are left" in json.dumps(request) for request in provider.requests]
+    told = ["Requests left in this turn" in json.dumps(request) for request in provider.requests]
     assert told == [False] * 5 + [True] * 3 + [False]
-    assert "[3 more requests are left" in sent_last(provider.requests[5])
+    assert "[Requests left in this turn, this one included: 3." in sent_last(provider.requests[5])
 
 
 async def test_progress_of_a_turn_is_published(open_talk, provider):
@@ -89,5 +90,5 @@ async def test_progress_of_a_turn_is_published(open_talk, provider):
     assert [(turn["steps"], turn["maxSteps"], turn["maxSeconds"]) for turn in turns] == [
         (1, 2, 180),
         (2, 2, 180),
-        (3, 2, 180),
+        (2, 2, 180),
     ]
