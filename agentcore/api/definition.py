@@ -189,6 +189,7 @@ class ToolDefinition:
         icons: Icons of the tool; at most 4.
         needs_chat: True if the tool works on the chat itself: its history, summary or to-do list, its model, or
             sub-agents. It runs on the server if a foreign machine (a host that dialled in, a pool) may not use chats.
+        parallel: True if calls of it in one answer of a model may run at the same time, although they act.
         host_alias: The dotted name of the host protocol by which foreign machines call the tool. None: there is none.
         reads: Resources that a call reads whose argument `uri` is their URI; at most 1,000. MCP clients get them in
             their list of resources, and read them by calls of the tool, under the same rules and approvals.
@@ -217,6 +218,7 @@ class ToolDefinition:
     complete: Complete | None = field(default=None, repr=False, compare=False)
     icons: tuple[ToolIcon, ...] = field(default=(), repr=False)
     needs_chat: bool = False
+    parallel: bool = False
     host_alias: HostAlias | None = None
     reads: tuple[ReadableResource, ...] = field(default=(), repr=False)
 

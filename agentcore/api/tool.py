@@ -37,6 +37,7 @@ class ToolOptions:
     in_views: Any = None
     complete: Any = None
     needs_chat: Any = False
+    parallel: Any = False
     host_alias: Any = None
     fault: str = ""
 
@@ -70,6 +71,7 @@ def tool(
     in_views: str | None = None,
     complete: CompleteMethod | None = None,
     needs_chat: bool = False,
+    parallel: bool = False,
     host_alias: HostAlias | None = None,
 ) -> Callable[[F], F]: ...
 def tool(function: Any = None, /, **given: Any) -> Any:
@@ -108,6 +110,7 @@ def tool(function: Any = None, /, **given: Any) -> Any:
             argument while the user types it.
         needs_chat: It works on the chat itself: history, summary, to-do list, the chat's model, or sub-agents. If a
             foreign machine may not use chats, such a tool runs on the server.
+        parallel: Calls of it in one answer of a model may run at the same time, although they act.
         host_alias: The dotted name of the host protocol by which foreign machines call it, such as `browser.click`.
 
     No error is raised here, which would abort the import of the whole module: a tool with invalid options is left out,

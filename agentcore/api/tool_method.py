@@ -144,6 +144,7 @@ def _create_tool_method(owner: object, attribute: str, options: ToolOptions, whe
         icons=getattr(owner, "tool_icons", ()),
         complete=_bind_function(options.complete, owner, f"complete of tool {where}", _COMPLETE),
         needs_chat=options.needs_chat,
+        parallel=options.parallel,
         host_alias=options.host_alias,
     )
     # the validator of the data is created at the first call

@@ -15,11 +15,17 @@ PAGE_TITLE_CHARS = 1000
 STEPS = 50
 """Maximum requests to the model in one turn, unless the agent's settings say otherwise."""
 
+FEW_STEPS = 3
+"""So many requests before the end of a turn, the model is told how many are left."""
+
 TURN_TOKENS = 2_000_000
 """Maximum tokens of one turn, unless the agent's settings say otherwise."""
 
 READS_AT_ONCE = 8
 """Calls of one answer that only read and run at the same time."""
+
+PARALLEL_CALLS = 4
+"""Calls of parallel tools, such as those that run sub-agents, that run at the same time in one turn."""
 
 CALLS_IN_A_TURN = 64
 """Maximum calls in one answer of a model."""

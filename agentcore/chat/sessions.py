@@ -15,6 +15,7 @@ from agentcore.chat.bounds import QUEUED_CHARS, QUEUED_MESSAGES, TITLE_CHARS
 from agentcore.chat.client_context import dump_client_tools, dump_page
 from agentcore.chat.session import transcript
 from agentcore.chat.session.model_scales import ModelScales
+from agentcore.chat.session.progress import turn_view
 from agentcore.chat.session.queue import publish_queue, queue_view
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.view import (
@@ -26,6 +27,7 @@ from agentcore.chat.session.view import (
     SessionsView,
     SessionView,
     StreamingView,
+    TurnView,
     UsageView,
 )
 from agentcore.chat.settings import ChatSettings
@@ -128,7 +130,13 @@ class Sessions:
             question=None if live is None else live.questions.first,
             usage=UsageView(**{name: getattr(row, name) for name in UsedTokens._fields}),
             context=None if row.context is None else ContextView.model_validate_json(row.context),
+            turn=self._describe_turn(row),
         )
+
+    def _describe_turn(self, row: ChatSessionRow) -> TurnView | None:
+        """Return how much of its limits a session's turn has used; None: no model was asked, or its agent is gone."""
+        agent = self._settings().agents.get(row.agent_id)
+        return None if agent is None or not row.steps else turn_view(agent, row.steps, row.tokens, row.worked_ms)
 
     async def list_messages(self, session_id: str, *, before: int | None, limit: int) -> MessagesView:
         """Return messages of a session, and the id of the last event that they include.

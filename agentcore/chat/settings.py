@@ -97,6 +97,10 @@ class AgentConfig(_Settings):
     ] = None
     max_steps: Annotated[int, Field(ge=1, le=1000, description="Requests to the model in one turn.")] = STEPS
     max_tokens: Annotated[int, Field(ge=1, description="Tokens of one turn.")] = TURN_TOKENS
+    max_minutes: Annotated[
+        int | None,
+        Field(ge=1, le=10_000, description="Minutes of work in one turn, without those in which a question waits."),
+    ] = None
 
     def offers_tool(self, tool: str) -> bool:
         """True if this agent is offered the tool; a pattern with `!` takes precedence over those without."""

@@ -9,8 +9,8 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "finished": ("Conversation complete", "对话完成"),
     "cancelled": ("The tool call was cancelled by the user.", "用户取消了工具执行"),
     "pictures_refused": (
-        "The provider refused the request with this chat's pictures ({said}). It is asked again with names alone.",
-        "提供商拒绝了带有此对话图片的请求（{said}）。现仅以图片的名称再次请求。",
+        "The provider refused the request, perhaps because of an image ({said}). It is sent again without that image.",
+        "提供商拒绝了请求，可能是因为其中的图片（{said}）。现去掉该图片后重新发送。",
     ),
     "page_source": ("the page", "当前网页"),
     "summary": (
@@ -165,6 +165,10 @@ _OF_RESULTS: Mapping[str, str] = {
         "The person stopped this call while it ran: it may have taken effect or not. Look before you repeat it."
     ),
     "stopped_answer": "[The person stopped the answer above before its end.]",
+    "repeated_answer": (
+        "[The answer above was stopped because it repeated the same text word for word. Do not repeat it: go on with "
+        "what is missing, or in another way.]"
+    ),
     "cut_answer": "[The answer above was cut off by the output limit.]",
     "cut_calls": (
         "[The answer above was cut off by the output limit inside a call of {tools}. No call in it ran: call again, "
@@ -173,6 +177,19 @@ _OF_RESULTS: Mapping[str, str] = {
     "skipped": (
         "This call did not run, because {tool}, which came before it in the same answer, failed. Look at that result "
         "first, and call again if this is still right."
+    ),
+    "few_requests_left": (
+        "[Requests left in this turn, this one included: {count}. Finish what matters most, and leave nothing half "
+        "done.]"
+    ),
+    "sum_up_turn": (
+        "[This is the last request of this turn, because it has reached its limit ({limit}). No tool can be called. "
+        "Tell the person in short what was done and found, what is still open, and how to go on. They can let you "
+        "continue.]"
+    ),
+    "sum_up_task": (
+        "[This is your last request, because you have reached your limit. No tool can be called. Report all that you "
+        "found and did so far, and say what is missing.]"
     ),
     "unfinished_report": "[Unfinished: {used}. What it wrote until then:]\n\n{text}",
     "interrupted": "The server ended while this call ran: it may have taken effect or not. Look before you repeat it.",
@@ -214,6 +231,7 @@ _OF_RESULTS: Mapping[str, str] = {
     "no_audio": "[a sound of type {mime}, which is not given to models; the person can hear it]",
     "no_document": "[{uri}, of type {mime}, which is not given to models]",
     "no_image": "[an image of type {mime}, which models do not take]",
+    "image_refused": "[an image of type {mime}, which the provider refused]",
     "no_images": "[an image of type {mime}, which this model cannot see]",
     "attached": "The person attached a file:",
     "attached_gone": "[attached {name}: it is not kept any more]",

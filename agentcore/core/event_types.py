@@ -113,6 +113,12 @@ EVENT_TYPES = (
     EventType("session.content", "content, thread?", "A chunk of the response."),
     EventType("session.thinking", "content, thread?", "A chunk of the model's reasoning."),
     EventType(
+        "session.progress",
+        "turn",
+        "A request to the model starts: `turn` says how much of its limits the turn has used (`steps`, `tokens`, "
+        "`seconds`, `maxSteps`, `maxTokens`, `maxSeconds`).",
+    ),
+    EventType(
         "session.modelWait",
         "wait, thread?",
         "The provider cannot answer before `wait.until` (milliseconds since 1970); `wait.reason` is `rate_limited`, "

@@ -8,6 +8,7 @@ the bytes of a downscaled image if the original has more than LIMIT bytes or lon
 import io
 import json
 import resource
+import struct
 import sys
 
 from PIL import Image, ImageOps
@@ -17,6 +18,7 @@ PIXELS = 100_000_000
 EDGE_PIXELS = 8_000
 """Maximum edge length accepted by providers (https://docs.anthropic.com/en/docs/vision)."""
 
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 _FIRST_EDGE = 4_000
 _LEAST_EDGE = 64
 _SHRINK = 0.75
@@ -32,13 +34,15 @@ def main() -> None:
         _fit_image(body, int(sys.argv[1]))
     except (Image.DecompressionBombError, MemoryError):
         _write_line({"problem": "it has too many pixels"})
-    except (OSError, ValueError, SyntaxError, ArithmeticError, LookupError, TypeError, AttributeError):
+    except (OSError, ValueError, SyntaxError, ArithmeticError, LookupError, TypeError, AttributeError, struct.error):
         # errors that Pillow raises for malformed files
         _write_line({"problem": "it is damaged"})
 
 
 def _fit_image(body: bytes, limit_bytes: int) -> None:
-    picture = Image.open(io.BytesIO(body), formats=("PNG", "JPEG", "GIF", "WEBP"))
+    # first the checksums and the end of the file, which decoding skips and providers do not
+    Image.open(io.BytesIO(body), formats=_FORMATS).verify()
+    picture = Image.open(io.BytesIO(body), formats=_FORMATS)
     mime = picture.get_format_mimetype() or ""
     picture.load()
     if len(body) <= limit_bytes and max(picture.size) <= EDGE_PIXELS:

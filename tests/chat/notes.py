@@ -3,6 +3,7 @@
 import asyncio
 
 from agentcore.api import Image, Module, ToolContext, ToolError, ToolResult, tool
+from tests.support.pictures import picture
 
 TOKEN = {"approvals": {"api_token": True}}
 """Settings with which the API token may approve."""
@@ -40,7 +41,7 @@ class Notes(Module):
     @tool(effects=["write"])
     async def note_seen(self, ctx: ToolContext) -> ToolResult:
         """Give a picture and a text from the open world."""
-        return ToolResult((Image(b"\x89PNG-bytes"),), untrusted=True)
+        return ToolResult((Image(picture()),), untrusted=True)
 
     @tool(effects=["write"])
     async def note_web(self, ctx: ToolContext) -> ToolResult:

@@ -7,23 +7,16 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from tests.chat.notes import Notes
 from tests.chat.test_clients import paired
+from tests.support.pictures import picture
 from tests.support.provider import spoken
 
 pytestmark = pytest.mark.spec("K12")
 
 PDF = Path(__file__).parents[2] / "plugins/web_tools/tests/pages/report.pdf"
 LIMIT = 32 * 1024 * 1024
-
-
-def picture(kind="PNG", size=(8, 8), noise=False):
-    data = io.BytesIO()
-    made = Image.effect_noise(size, 100).convert("RGB") if noise else Image.new("RGB", size, "red")
-    made.save(data, kind)
-    return data.getvalue()
 
 
 async def upload(talk, data, name="file", status=201, headers=None):

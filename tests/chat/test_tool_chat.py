@@ -60,7 +60,7 @@ class Helper(Module):
             self.ended.set()
         return "never"
 
-    @tool(effects=["execute"], timeout_s=600)
+    @tool(effects=["execute"], timeout_s=600, parallel=True)
     async def helper_delegate(
         self,
         ctx: ToolContext,

@@ -74,6 +74,7 @@ class Provider:
     url: str = ""
     listed: Any = None
     list_status: int = 200
+    list_gate: asyncio.Event | None = None
     properties: Any = None
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     script: Callable[[dict[str, Any]], Reply] | None = None
@@ -98,6 +99,8 @@ class Provider:
     async def models(self, request: web.Request) -> web.Response:
         """`GET /v1/models`."""
         self.headers.append(dict(request.headers))
+        if self.list_gate is not None:
+            await self.list_gate.wait()
         return web.json_response(self.listed, status=self.list_status)
 
     async def props(self, request: web.Request) -> web.Response:

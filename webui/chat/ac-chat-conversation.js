@@ -95,7 +95,7 @@ export class AcChatConversation extends Localized(LitElement) {
   _renderMessages(chat, isLeft) {
     const isThere = this.chat.isLoaded || this.chat.error !== null; // the content of the new chat comes first
     return html`
-      <ac-chat-messages class=${isLeft ? 'left' : ''} ?emptying=${isLeft && isThere} .items=${chat.items} .modelWait=${chat.modelWait} ?busy=${chat.isRunning} ?earlier=${chat.hasEarlier}
+      <ac-chat-messages class=${isLeft ? 'left' : ''} ?emptying=${isLeft && isThere} .items=${chat.items} .modelWait=${chat.modelWait} .turn=${chat.turn} ?busy=${chat.isRunning} ?earlier=${chat.hasEarlier}
         @ac-earlier=${() => this._loadEarlier(chat)} @ac-emptied=${() => this._remove(chat)} @ac-chat-wanted=${(/** @type {CustomEvent} */ event) => event.detail.take(chat)}>
         ${chat.question ? html`<ac-chat-question .question=${chat.question}></ac-chat-question>` : nothing}
       </ac-chat-messages>`;

@@ -100,7 +100,7 @@ export class AcViewChats extends Localized(LitElement) {
       ];
     });
     this.addEventListener('click', (event) => this._onClick(event));
-    for (const name of ['ac-open-providers', 'ac-use-model', 'ac-open-system', 'ac-retry', 'ac-write-calls', 'ac-edit', 'ac-reject', 'ac-answer', 'ac-prompt', 'ac-insert']) {
+    for (const name of ['ac-open-providers', 'ac-use-model', 'ac-open-system', 'ac-retry', 'ac-continue', 'ac-write-calls', 'ac-edit', 'ac-reject', 'ac-answer', 'ac-prompt', 'ac-insert']) {
       this.addEventListener(name, (event) => this._onAction(/** @type {CustomEvent} */ (event)));
     }
   }
@@ -207,7 +207,7 @@ export class AcViewChats extends Localized(LitElement) {
           ?asked=${chat.question?.kind === 'text'} ?busy=${chat.isActive} ?stopping=${chat.isStopping} ?sending=${this._isSending}
           @ac-draft=${this._onDraft} @ac-send=${this._onSend} @ac-command=${this._onCommand} @ac-take-prompt=${this._onTakePrompt} @ac-reply=${this._onReply} @ac-stop=${() => this._try('chat.stopFailed', () => chat.stop())}>
           <ac-chat-choices slot="choices" data-agent=${agentId || 'default'} .model=${model} .agentId=${agentId} .mode=${mode} .host=${host} @ac-change=${this._onChoice}></ac-chat-choices>
-          <ac-chat-tokens slot="choices" .usage=${chat.session.usage ?? null} .context=${chat.session.context ?? null}></ac-chat-tokens>
+          <ac-chat-tokens slot="choices" .usage=${chat.session.usage ?? null} .context=${chat.session.context ?? null} .turn=${chat.turn}></ac-chat-tokens>
         </ac-chat-composer>
       </div>`;
   }
@@ -434,6 +434,7 @@ export class AcViewChats extends Localized(LitElement) {
       case 'ac-use-model': void this._useModel(detail.model); break;
       case 'ac-open-system': void import('./system/ac-chat-system.js'); this._showsSystem = true; break;
       case 'ac-retry': void this._try('chat.retryFailed', () => chat.retry()); break;
+      case 'ac-continue': void this._try('chat.sendFailed', () => chat.send({text: t('chat.continue')})); break;
       case 'ac-write-calls': void this._try('chat.retryFailed', () => chat.retry({writesCalls: true})); break;
       case 'ac-edit': void this._try('chat.sendFailed', () => chat.edit(detail.number, detail.text)); break;
       case 'ac-reject': chat.reject(detail.toolId).catch(detail.failed); break;

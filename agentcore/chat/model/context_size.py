@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import math
+import time
+from collections.abc import Callable
 from typing import Any
 
 import structlog
@@ -13,6 +16,9 @@ from agentcore.chat.settings import ModelChoice
 from agentcore.errors import ToolError
 
 log = structlog.get_logger(__name__)
+
+_Key = tuple[str, str | None, str]
+"""Provider, address and model."""
 
 _FIELDS = (
     "max_model_len",  # vLLM, SGLang
@@ -27,30 +33,54 @@ _FIELDS = (
 """Fields with the size in an entry of a provider's list, or in the entry's `meta`; the binding ones come first."""
 
 
-class ContextSizes:
-    """The context sizes of models; each is looked up until the provider has answered."""
+_FRESH_SECONDS = 60.0
+"""How long a size is used before the list is asked for again: a server may be restarted with another size."""
 
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, str | None, str], int | None] = {}
+_SILENT_SECONDS = 300.0
+"""A provider whose list did not arrive in time is asked for it again after this time: each attempt delays a turn."""
+
+
+class ContextSizes:
+    """The context sizes of models, as their providers say; turns that ask at the same time share one request.
+
+    Args:
+        clock: Returns the time in seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._known: dict[_Key, int | None] = {}
+        self._ask_again_s: dict[_Key, float] = {}
+        self._locks: dict[_Key, asyncio.Lock] = {}
 
     async def find_size(self, choice: ModelChoice, model: Model) -> int | None:
         """Return the size of a model's context in tokens; None if it is unknown."""
         if choice.context_tokens is not None:
             return choice.context_tokens
         key = (choice.provider, choice.base_url, choice.model)
-        if key in self._known:
-            return self._known[key]
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            if self._clock() >= self._ask_again_s.get(key, -math.inf):
+                await self._look_up(key, choice, model)
+            return self._known.get(key)
+
+    async def _look_up(self, key: _Key, choice: ModelChoice, model: Model) -> None:
         # in a thread: the library's table is large
-        size = await asyncio.to_thread(lambda: model.context_window)
-        if choice.base_url is not None or size is None:
-            try:
-                size = await _find_listed_size(choice) or size
-            except ToolError as exc:
-                # not stored: a server that is starting, or a key that is corrected, answers later
-                log.info("context_size_not_listed", model=choice.model, error=exc.type)
-                return size
-        self._known[key] = size
-        return size
+        table = await asyncio.to_thread(lambda: model.context_window)
+        if choice.base_url is None and table is not None:
+            self._known[key] = table
+            self._ask_again_s[key] = math.inf  # the table does not change
+            return
+        try:
+            listed = await _find_listed_size(choice)
+        except ToolError as exc:
+            # a server that is starting, or a key that is corrected, answers later; until then the last size counts
+            log.info("context_size_not_listed", model=choice.model, error=exc.type)
+            self._known.setdefault(key, table)
+            if exc.type == "provider_timeout":
+                self._ask_again_s[key] = self._clock() + _SILENT_SECONDS
+            return
+        self._known[key] = listed or table
+        self._ask_again_s[key] = self._clock() + _FRESH_SECONDS
 
 
 async def _find_listed_size(choice: ModelChoice) -> int | None:

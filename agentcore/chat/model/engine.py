@@ -2,6 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -17,11 +20,21 @@ from pydantic_ai.messages import (
     TextPartDelta,
     ThinkingPart,
     ThinkingPartDelta,
+    ToolCallPart,
+    ToolCallPartDelta,
 )
 from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
+from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from agentcore.chat.model.context_size import ContextSizes
+from agentcore.chat.model.endless_answer import (
+    ANSWER_CHARS,
+    AnswerSize,
+    EndlessAnswerError,
+    RepetitionWatch,
+    without_repeats,
+)
 from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.model.provider_errors import to_provider_error
@@ -80,6 +93,7 @@ class Engine:
         on_text: Callable[[str], None],
         on_thinking: Callable[[str], None],
         on_wait: Callable[[ProviderWait | None], None] = lambda wait: None,
+        may_call: bool = True,
     ) -> ModelResponse:
         """Send a conversation, pass on the text of the answer as it arrives, and return the complete answer.
 
@@ -87,6 +101,7 @@ class Engine:
 
         Args:
             on_wait: Called before each wait, and with None after it.
+            may_call: False if the model must answer with text, although tools are defined.
         Raises:
             BrokenAnswerError: The provider refused or failed, or the connection broke.
         """
@@ -95,10 +110,17 @@ class Engine:
             function_tools=[_to_tool_definition(tool, dialect) for tool in tools],
             instruction_parts=_parts_of(instructions, marks_cache=PROVIDERS[choice.provider].marks_cache),
         )
+        open_stream = partial(
+            model_request_stream,
+            messages=list(messages),
+            model_settings=None if may_call or not tools else ModelSettings(tool_choice="none"),
+            model_request_parameters=parameters,
+            instrument=False,
+        )
         retries = Retries(choice)
         while True:
             try:
-                return await self._request_once(choice, messages, parameters, on_text, on_thinking)
+                return await self._request_once(choice, open_stream, on_text, on_thinking)
             except _NothingReceivedError as exc:
                 wait = retries.plan_wait(exc.cause)
                 if wait is None:
@@ -113,8 +135,7 @@ class Engine:
     async def _request_once(
         self,
         choice: ModelChoice,
-        messages: Sequence[ModelMessage],
-        parameters: ModelRequestParameters,
+        open_stream: Callable[[Model], AbstractAsyncContextManager[StreamedResponse]],
         on_text: Callable[[str], None],
         on_thinking: Callable[[str], None],
     ) -> ModelResponse:
@@ -128,21 +149,28 @@ class Engine:
         has_begun = False
         text = TextChunks()
         thought = TextChunks()
+        size = AnswerSize()
+        repeats = {TextPart: RepetitionWatch(), ThinkingPart: RepetitionWatch()}
         try:
-            async with model_request_stream(
-                await self._load_model(choice), list(messages), model_request_parameters=parameters, instrument=False
-            ) as stream:
+            async with open_stream(await self._load_model(choice)) as stream:
                 async for event in stream:
                     if piece := _text_of(event):
                         has_begun = True
                         on_text(text.add(piece))
+                        repeats[TextPart].add(piece)
                     elif piece := _thought_of(event):
                         has_begun = True
                         on_thinking(thought.add(piece))
+                        repeats[ThinkingPart].add(piece)
+                    size.add(piece or _arguments_of(event))
             on_thinking(thought.flush())
             on_text(text.flush())
             received = stream.get()
             response = valid_response(received)
+        except EndlessAnswerError as exc:
+            log.info("model_answer_stopped", model=choice.model, is_repeated=bool(exc.unit))
+            received_part = _without_repeats(_read_partial_response(stream), exc.unit)
+            raise BrokenAnswerError(_endless_answer_error(exc, choice), received_part) from exc
         except Exception as exc:
             log.info("model_request_failed", provider=choice.provider, model=choice.model, error=type(exc).__name__)
             error = to_provider_error(exc, choice, has_begun=has_begun or stream is not None)
@@ -207,6 +235,35 @@ def _thought_of(event: Any) -> str:
     if isinstance(event, PartDeltaEvent) and isinstance(event.delta, ThinkingPartDelta):
         return event.delta.content_delta or ""
     return ""
+
+
+def _arguments_of(event: Any) -> Any:
+    if isinstance(event, PartStartEvent) and isinstance(event.part, ToolCallPart):
+        return event.part.args
+    if isinstance(event, PartDeltaEvent) and isinstance(event.delta, ToolCallPartDelta):
+        return event.delta.args_delta
+    return None
+
+
+def _endless_answer_error(endless: EndlessAnswerError, choice: ModelChoice) -> ToolError:
+    model = f"{choice.provider}:{choice.model}"
+    if endless.unit:
+        message = "The model repeated the same text word for word, so its answer was stopped."
+        return ToolError("answer_repeats", message, model=model)
+    message = f"The answer had more than {ANSWER_CHARS:,} characters, so it was stopped."
+    return ToolError("answer_cut", message, model=model)
+
+
+def _without_repeats(partial: ModelResponse | None, unit: str) -> ModelResponse | None:
+    """Return the received part of an answer without the repetitions, which would lead the model into them again."""
+    if partial is None or not unit:
+        return partial
+    is_text = (TextPart, ThinkingPart)
+    parts = [
+        replace(part, content=without_repeats(part.content, unit)) if isinstance(part, is_text) else part
+        for part in partial.parts
+    ]
+    return replace(partial, parts=parts)
 
 
 def _incomplete_answer_error(response: ModelResponse, received: ModelResponse, choice: ModelChoice) -> ToolError | None:

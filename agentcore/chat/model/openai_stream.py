@@ -19,6 +19,7 @@ from openai.types.chat.chat_completion_chunk import (
     ChoiceDeltaToolCallFunction,
 )
 
+from agentcore.chat.model.endless_answer import AnswerSize
 from agentcore.chat.model.thinking_tags import THINKING_FIELD, ThinkingSplitter
 
 DETAILS_FIELD = "reasoning_details"
@@ -42,7 +43,7 @@ class ChatStream:
         self._has_done_mark = False
         self._template: ChatCompletionChunk | None = None
         self._thinking = ThinkingSplitter()
-        self._calls = _Calls()
+        self._calls = _Calls()  # counts their arguments: the adapter gets them only at the end
         self._details = _ReasoningDetails()
         self._has_text = False
         self._finish_reason: Any = None
@@ -177,6 +178,7 @@ class _Calls:
 
     def __init__(self) -> None:
         self._calls: list[_Call] = []
+        self._size = AnswerSize()
 
     def __bool__(self) -> bool:
         return bool(self._calls)
@@ -192,6 +194,7 @@ class _Calls:
             function = fields.get("function")
             named = function if isinstance(function, dict) else {} if function is None else function.__dict__
             call = self._find_call(fields.get("index"), fields.get("id"), named.get("name"))
+            self._size.add(named.get("arguments"))
             call.add(fields.get("id"), named.get("name"), named.get("arguments"))
             call.extra |= {name: value for name, value in fields.items() if name not in _KNOWN and value is not None}
 

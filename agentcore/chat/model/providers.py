@@ -30,6 +30,7 @@ class Provider:
         dialect: Its dialect of tool schemas, at its own address.
         strict_dialect: The dialect with which it enforces the schema; None: it cannot.
         marks_cache: True if requests mark how far to cache them; other providers detect equal beginnings themselves.
+        needs_definitions: True if it refuses requests with calls in their history and no definitions of tools.
         adapter: The module with its `create_model(choice)`; imported at first use, because its library takes a second.
     """
 
@@ -49,6 +50,7 @@ class Provider:
     dialect: Dialect
     strict_dialect: Dialect | None
     marks_cache: bool
+    needs_definitions: bool
     adapter: str
 
     def is_in(self, environ: Mapping[str, str]) -> bool:
@@ -95,6 +97,7 @@ OPENAI = Provider(
     dialect=DIALECTS["openai"],
     strict_dialect=DIALECTS["openai_strict"],
     marks_cache=False,
+    needs_definitions=False,
     adapter="agentcore.chat.model.openai_model",
 )
 """Source: https://platform.openai.com/docs/api-reference/models/list."""
@@ -116,6 +119,7 @@ ANTHROPIC = Provider(
     dialect=DIALECTS["anthropic"],
     strict_dialect=None,
     marks_cache=True,
+    needs_definitions=True,
     adapter="agentcore.chat.model.anthropic_model",
 )
 """Source: https://docs.anthropic.com/en/api/models-list."""

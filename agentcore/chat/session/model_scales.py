@@ -1,11 +1,13 @@
 """What a session knows of its models: token count ratios, smaller context sizes, refused images, how calls are made."""
 
 import json
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
 from agentcore.chat.bounds import CONTEXT_TOKENS_MIN
 
 _MODELS_KEPT = 8
+_REFUSED_KEPT = 64
 _COUNTED_FROM = 1000
 """Tokens; in a shorter request, what providers add themselves is too large a share."""
 
@@ -21,6 +23,8 @@ class _Learned(NamedTuple):
     takes_pictures: bool = True
     writes_calls: bool = False
     is_known_to_drop_tools: bool = False
+    refused: Sequence[str] = ()
+    stated: int | None = None
 
 
 class ModelScales:
@@ -49,9 +53,20 @@ class ModelScales:
         """Return how many tokens the model counts for each estimated one."""
         return self._find_learned(model).scale
 
-    def find_context_limit(self, model: str) -> int | None:
-        """Return the context size in tokens that refusals have shown; None if the model has not refused."""
-        return self._find_learned(model).limit
+    def find_context_limit(self, model: str, stated: int | None) -> int | None:
+        """Return the context size in tokens that refusals have shown; None if the model has not refused.
+
+        What was learned applies to the size that was stated then: once the settings or the provider state another one,
+        it is forgotten.
+
+        Args:
+            stated: The size according to the settings or the provider; None: neither says it.
+        """
+        learned = self._find_learned(model)
+        if learned.limit is not None and stated is not None and stated != learned.stated:
+            learned = learned._replace(limit=None, stated=None)
+            self._store_learned(model, learned)
+        return learned.limit
 
     def accepts_images(self, model: str) -> bool:
         """True unless the model's provider has refused images."""
@@ -72,8 +87,18 @@ class ModelScales:
         return was_known
 
     def record_refused_images(self, model: str) -> None:
-        """Record that the provider refused a request because of its images."""
+        """Record that the provider refuses every image."""
         self._store_learned(model, self._find_learned(model)._replace(takes_pictures=False))
+
+    def find_refused_images(self, model: str) -> Sequence[str]:
+        """Return the digests of images that the model's provider has refused, oldest first."""
+        return self._find_learned(model).refused
+
+    def record_refused_digests(self, model: str, digests: Iterable[str]) -> None:
+        """Record the digests of images that the provider refused, while it accepts others."""
+        learned = self._find_learned(model)
+        refused = [*dict.fromkeys([*learned.refused, *digests])][-_REFUSED_KEPT:]
+        self._store_learned(model, learned._replace(refused=refused))
 
     def record_token_count(self, model: str, estimated: int, counted: int) -> None:
         """Record the provider's count of a request's tokens, cached ones included, and the estimate."""
@@ -81,22 +106,24 @@ class ModelScales:
         if estimated >= _COUNTED_FROM and _PLAUSIBLE[0] <= scale <= _PLAUSIBLE[1]:
             self._store_learned(model, self._find_learned(model)._replace(scale=scale))
 
-    def record_length_refusal(self, model: str, estimated: int, limit: int, named: int | None) -> int:
+    def record_length_refusal(
+        self, model: str, estimated: int, limit: int, named: int | None, stated: int | None = None
+    ) -> int:
         """Record that the provider refused a request as too long; return the context size assumed from now on.
 
         Args:
             model: The model.
             estimated: The estimated tokens of the request.
             limit: The context size assumed until now.
-            named: The context size that the provider named.
+            named: The context size that the provider named in the refusal.
+            stated: As in `find_context_limit`.
         """
         size = round(estimated * self.find_token_scale(model))
         lowered = max(named if named is not None else min(limit, size * 9 // 10), CONTEXT_TOKENS_MIN)
         # a refused request is longer than the context, whatever the estimate says
         scale = self.find_token_scale(model) if size > lowered else min(lowered / max(estimated, 1), _PLAUSIBLE[1])
-        self._store_learned(
-            model, self._find_learned(model)._replace(scale=max(scale, self.find_token_scale(model)), limit=lowered)
-        )
+        learned = self._find_learned(model)
+        self._store_learned(model, learned._replace(scale=max(scale, learned.scale), limit=lowered, stated=stated))
         return lowered
 
     def _find_learned(self, model: str) -> _Learned:

@@ -31,6 +31,13 @@ class Questions:
 
     def __init__(self) -> None:
         self._waiting: dict[str, Question] = {}
+        self._waited_s = 0.0
+        self._since_s = 0.0
+
+    @property
+    def waited_s(self) -> float:
+        """How long at least one question has waited, in seconds, in total."""
+        return self._waited_s + (time.monotonic() - self._since_s if self._waiting else 0.0)
 
     @property
     def first(self) -> QuestionView | None:
@@ -52,6 +59,8 @@ class Questions:
             expires_at=int((time.time() + timeout_s) * 1000),
         )
         question = Question(view, inquiry, asyncio.get_running_loop().create_future())
+        if not self._waiting:
+            self._since_s = time.monotonic()
         self._waiting[view.question_id] = question
         return question
 
@@ -65,12 +74,14 @@ class Questions:
         if question is None or question.answer.done():
             return False
         _check_reply(question.inquiry, reply)
-        del self._waiting[question_id]
+        self.drop(question)
         question.answer.set_result(reply)
         return True
 
     def drop(self, question: Question) -> None:
         """Remove a question whose answer is no longer awaited."""
+        self._waited_s = self.waited_s
+        self._since_s = time.monotonic()
         self._waiting.pop(question.view.question_id, None)
 
 

@@ -14,6 +14,9 @@ STOPPED = "stopped"
 CUT_OFF = "cutOff"
 """Metadata key of a stored answer that reached the output limit: the tools of the calls in it, which did not run."""
 
+REPEATED = "repeated"
+"""Metadata key of a stored answer that was stopped because it repeated itself."""
+
 _ENDED: Mapping[str, CallState] = {"interrupted": "interrupted", "cancelled": "cancelled"}
 
 

@@ -191,6 +191,17 @@ class ContextView(View):
     is_limit_known: Annotated[bool, Field(description="Nobody says it: then it is taken to be this long.")]
 
 
+class TurnView(View):
+    """How much of its limits the current or last turn of a session has used."""
+
+    steps: Annotated[int, Field(description="Requests to the model.")]
+    max_steps: int
+    tokens: int
+    max_tokens: int
+    seconds: Annotated[int, Field(description="Working time, without the time in which it waited for the user.")]
+    max_seconds: Annotated[int | None, Field(description="Left out: there is no limit of time.")] = None
+
+
 class SessionView(View):
     """One chat session; `mode` is the one that counts, `ownMode` what was set for this session."""
 
@@ -216,6 +227,7 @@ class SessionDetail(SessionView):
     question: QuestionView | None
     usage: UsageView
     context: ContextView | None
+    turn: TurnView | None
 
 
 class SessionsView(View):

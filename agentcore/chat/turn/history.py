@@ -22,7 +22,7 @@ from pydantic_ai.messages import (
 )
 
 from agentcore.chat.model.thinking_tags import THINKING_FIELD
-from agentcore.chat.session.transcript import CUT_OFF, STOPPED
+from agentcore.chat.session.transcript import CUT_OFF, REPEATED, STOPPED
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.attachments import user_text_of
 from agentcore.chat.turn.tool_output import ToolOutput
@@ -114,6 +114,16 @@ def prepare_for_model(
     return adapted
 
 
+def with_note(messages: Sequence[ModelMessage], note: str) -> Sequence[ModelMessage]:
+    """Append a text to the last message, for one request; empty: there is none."""
+    if not note:
+        return messages
+    last = messages[-1] if messages else None
+    if isinstance(last, ModelRequest):
+        return [*messages[:-1], replace(last, parts=[*last.parts, UserPromptPart(note)])]
+    return [*messages, ModelRequest(parts=[UserPromptPart(note)])]
+
+
 def _without_empty_parts(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     """Leave out blank text, which some providers refuse, and thinking that was written in tags."""
     adapted: list[ModelMessage] = []
@@ -154,6 +164,8 @@ def _note_about(answer: ModelResponse) -> str | None:
     metadata = answer.metadata or {}
     if metadata.get(STOPPED):
         return result_text("stopped_answer")
+    if metadata.get(REPEATED):
+        return result_text("repeated_answer")
     if (tools := metadata.get(CUT_OFF)) is None:
         return None
     return result_text("cut_calls", tools=", ".join(tools)) if tools else result_text("cut_answer")

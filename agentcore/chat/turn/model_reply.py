@@ -31,6 +31,8 @@ class Prompt:
         tools: The tools that it may call.
         page: The user's current page.
         is_for_client: True if a client of the chat endpoint drives the turn: its form of written calls is fixed.
+        note: A text for the model after the messages, which is not stored; empty: there is none.
+        may_call: False if the model must answer with text.
     """
 
     choice: ModelChoice
@@ -38,6 +40,8 @@ class Prompt:
     tools: Sequence[OfferedTool]
     page: PageInfo | None = None
     is_for_client: bool = False
+    note: str = ""
+    may_call: bool = True
 
     @property
     def written_form(self) -> WrittenForm | None:
@@ -62,8 +66,9 @@ class ModelReply:
 
 def instructions_of(prompt: Prompt, locale: Locale) -> Instructions:
     """Return the instructions to send with a prompt."""
+    written_form = prompt.written_form if prompt.may_call else None
     return build_instructions(
-        system_message(prompt.system, prompt.tools, prompt.page, locale, written_form=prompt.written_form)
+        system_message(prompt.system, prompt.tools, prompt.page, locale, written_form=written_form)
     )
 
 
@@ -89,17 +94,20 @@ async def ask_model(
     """
     choice = prompt.choice
     marks_failures = PROVIDERS[choice.provider].marks_failures
+    messages = history.with_note(messages, prompt.note)
     sent = history.prepare_for_model(
         messages, images=choice.images, written_form=prompt.written_form, marks_failures=marks_failures
     )
     holder = WrittenCallFilter()
     is_prompted = prompt.written_form is not None
-    can_write = is_prompted and bool(prompt.tools)
+    can_write = is_prompted and bool(prompt.tools) and prompt.may_call
 
     def show(piece: str) -> None:
         stream.send_content(holder.add_text(piece) if can_write else piece)
 
-    offered = [] if is_prompted else prompt.tools
+    # a request with calls in its history is refused by some providers if it has no definitions
+    is_bare = is_prompted or not (prompt.may_call or PROVIDERS[choice.provider].needs_definitions)
+    offered = [] if is_bare else prompt.tools
     told = instructions_of(prompt, stream.locale)
     response = await engine.request_response(
         choice,
@@ -109,7 +117,11 @@ async def ask_model(
         on_text=show,
         on_thinking=stream.publish_thinking,
         on_wait=stream.publish_model_wait,
+        may_call=prompt.may_call,
     )
+    if not prompt.may_call:
+        texts = [part for part in response.parts if not isinstance(part, ToolCallPart)]
+        return ModelReply(replace(response, parts=texts))
     if not can_write:
         return ModelReply(response)
     written = parse_written(holder.text, {tool.name for tool in prompt.tools})

@@ -29,7 +29,7 @@ from agentcore.chat.turn.model_reply import ModelReply, Prompt, used_tokens
 from agentcore.chat.turn.server_call import ONLY_LOOKS, effects_of, skipped_error
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
 from agentcore.chat.turn.toolbox import OWN_TOOLS, Toolbox, not_offered
-from agentcore.core.calls.call import Call, CallRequest, ModelReader
+from agentcore.core.calls.call import Call, CallRequest
 from agentcore.core.calls.model_part import ArtifactReading
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
@@ -137,20 +137,14 @@ class SubAgent:
 
     async def _run_steps(self, task: SubAgentTask) -> str:
         self._history.add_messages([history.build_request([], task.prompt)])
-        self._reader = ModelReader(task.agent.result_chars, task.offers_tool)
+        self._reader = replace(self._live.reader, result_chars=task.agent.result_chars, may_call=task.offers_tool)
         keeper = SubAgentKeeper(self._core, self._call.session_id, self._stream, self._count_usage, self._reader)
         compactor = Compactor(self._engine, self._stream, keeper, self._live.model_scales)
         has_repaired = False
         said: list[str] = []
         for _ in range(task.budget.steps):
             toolbox = self._build_toolbox(task)
-            self._offered = toolbox.get_offered_tools()
-            system = task.system.build_parts(
-                task.agent, *resolve_modules_and_host(self._core.registry, self._current_host, toolbox.modules)
-            )
-            prompt = Prompt(
-                task.choice, system, list(self._offered.values()), is_for_client=self._live.client is not None
-            )
+            prompt = self._build_prompt(task, toolbox)
             answer = await self._request_reply(compactor, prompt, can_repair=not has_repaired)
             await self._count_usage(answer.response)
             if answer.fault is not None and not has_repaired:
@@ -164,9 +158,33 @@ class SubAgent:
             if self._tokens >= task.budget.tokens:
                 break
         used = f"the sub-agent has used its {task.budget.steps} steps or {task.budget.tokens:,} tokens without an end"
+        said += [text] if (text := await self._sum_up(task, compactor)) else []
         if said:
             return result_text("unfinished_report", used=used, text="\n\n".join(said))
         raise ToolError("budget_exceeded", used, **task.budget._asdict())
+
+    def _build_prompt(self, task: SubAgentTask, toolbox: Toolbox) -> Prompt:
+        self._offered = toolbox.get_offered_tools()
+        system = task.system.build_parts(
+            task.agent, *resolve_modules_and_host(self._core.registry, self._current_host, toolbox.modules)
+        )
+        return Prompt(task.choice, system, list(self._offered.values()), is_for_client=self._live.client is not None)
+
+    async def _sum_up(self, task: SubAgentTask, compactor: Compactor) -> str:
+        """Let the model report what it has found when a limit is reached, in one more request, without tools."""
+        if task.budget.steps == 1:
+            return ""  # as the turn of a session
+        prompt = self._build_prompt(task, self._build_toolbox(task))
+        prompt = replace(prompt, note=result_text("sum_up_task"), may_call=False)
+        try:
+            answer = await self._request_reply(compactor, prompt, can_repair=False)
+        except BrokenAnswerError as exc:
+            return (exc.partial.text or "").strip() if exc.partial is not None else ""
+        await self._count_usage(answer.response)
+        text = (answer.response.text or "").strip()
+        if text:
+            await self._store_step(text, [])
+        return text
 
     async def _request_reply(self, compactor: Compactor, prompt: Prompt, *, can_repair: bool) -> ModelReply:
         """Request an answer; the text of one that is cancelled or breaks is stored for the user."""

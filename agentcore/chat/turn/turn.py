@@ -3,11 +3,14 @@
 import asyncio
 import json
 import secrets
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+import time
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
+import structlog
 from pydantic_ai.messages import (
     ModelRequest,
     ModelResponse,
@@ -19,16 +22,17 @@ from pydantic_ai.messages import (
 )
 
 from agentcore.bounds import MODEL_CHARS
-from agentcore.chat.bounds import CALLS_IN_A_TURN, READS_AT_ONCE, TITLE_CHARS
+from agentcore.chat.bounds import CALLS_IN_A_TURN, FEW_STEPS, PARALLEL_CALLS, READS_AT_ONCE, TITLE_CHARS
 from agentcore.chat.client_context import ClientContext, build_page_view
 from agentcore.chat.client_tools import ClientArguments
 from agentcore.chat.model.engine import BrokenAnswerError, Engine
 from agentcore.chat.model.model_json import read_arguments
 from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools, valid_name
 from agentcore.chat.model.tool_support import contains_call_markup, tools_dropped_error
+from agentcore.chat.session.progress import turn_view
 from agentcore.chat.session.queue import publish_queue
 from agentcore.chat.session.stream import Stream
-from agentcore.chat.session.transcript import CUT_OFF
+from agentcore.chat.session.transcript import CUT_OFF, REPEATED
 from agentcore.chat.session.view import ContextView
 from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.skills import read_skill_text
@@ -58,6 +62,9 @@ from agentcore.store.chat import (
     UserMessage,
 )
 
+log = structlog.get_logger(__name__)
+
+_MINUTE_MS = 60_000
 _NOT_STARTED = frozenset(("new", "waiting", "approved"))
 
 
@@ -98,6 +105,7 @@ class Turn:
         self._compactor = Compactor(engine, stream, self._keeper, self._scales)
         self._steps = plan.session.steps
         self._tokens = plan.session.tokens
+        self._worked_ms = plan.session.worked_ms
         self._used = UsedTokens()
         self._context: ContextView | None = None
         self._found: list[str] | None = None
@@ -115,7 +123,7 @@ class Turn:
         await self._load_history()
         joins = await self._supersede_calls()
         calls = await self._process_open_calls()
-        self._steps = self._tokens = 0
+        self._steps = self._tokens = self._worked_ms = 0
         await self._append_user_message(calls, message, joins=joins)
 
     async def run_until_waiting(self) -> list[str]:
@@ -128,7 +136,8 @@ class Turn:
         await self._load_history()
         await self._chats.update_session(self._session_id, is_running=1)
         while True:
-            calls = await self._process_open_calls()
+            with self._counted_time():
+                calls = await self._process_open_calls()
             await self._load_history()
             if steering := await self._find_steering_messages():
                 await self._supersede_calls()
@@ -145,8 +154,11 @@ class Turn:
                 await self._append_results(calls)
             if not self._history.needs_answer:
                 return []
-            self._check_bounds()
-            reply = await self._request_reply()
+            self._check_stopped()
+            if (reached := self._find_reached_limit()) is not None:
+                await self._sum_up(reached)
+                raise reached
+            reply = await self._request_reply(note=self._note_about_limit())
             await self._store_reply(reply)
             await self._check_tools_arrive(reply.response)
 
@@ -155,22 +167,23 @@ class Turn:
     async def _process_open_calls(self) -> list[ChatCallRow]:
         """Advance the open calls as far as possible, in order; return them with their new states.
 
-        Neighbouring calls that only read run at once. Once a call that acts has failed, the later ones that act are
-        skipped: they were written in the belief that it would succeed.
+        Neighbouring calls that only read, and those of a parallel tool, run at once. Once a call that acts has failed,
+        the later ones that act are skipped: they were written in the belief that it would succeed.
         """
         failed = ""
         calls = await self._chats.load_open_calls(self._session_id)
-        for are_reads, group in groupby(calls, self._is_new_read):
-            if are_reads:
-                await self._start_reads(list(group))
+        for at_once, group in groupby(calls, self._count_at_once):
+            together = list(group)
+            if at_once > 1 and not (failed and any(map(self._may_act, together))):
+                await self._advance_at_once(together, at_once)
+                failed = failed or await self._find_failed(together)
                 continue
-            for call in group:
+            for call in together:
                 if failed and call.state in _NOT_STARTED and self._may_act(call):
                     await self._server.skip_call(call, failed)
                 else:
                     await self._advance_call(call)
-                if not failed and self._may_act(call) and await self._has_failed(call):
-                    failed = call.tool_name
+                failed = failed or await self._find_failed([call])
         calls = await self._chats.load_open_calls(self._session_id)
         # a call may have been decided while another one ran
         return (
@@ -190,23 +203,30 @@ class Turn:
             case "running":
                 await self._server.resume_call(call)
 
-    async def _start_reads(self, calls: Sequence[ChatCallRow]) -> None:
-        """Start calls that only read, several at once."""
+    async def _advance_at_once(self, calls: Sequence[ChatCallRow], most: int) -> None:
+        """Advance calls that may run at the same time, so many at once."""
         if await self._find_steering_messages():
-            return
-        slots = asyncio.Semaphore(READS_AT_ONCE)
+            calls = [call for call in calls if call.state != "new"]
+        slots = asyncio.Semaphore(most)
 
-        async def start(call: ChatCallRow) -> None:
+        async def advance(call: ChatCallRow) -> None:
             async with slots:
-                await self._start_call(call)
+                await self._advance_call(call)
 
         async with asyncio.TaskGroup() as group:
             for call in calls:
-                group.create_task(start(call))
+                group.create_task(advance(call))
 
-    def _is_new_read(self, call: ChatCallRow) -> bool:
-        effects = effects_of(self._core.registry.tools_at(self._current_host), call.tool_name)
-        return (call.state, call.kind) == ("new", "server") and effects is not None and effects <= READS
+    def _count_at_once(self, call: ChatCallRow) -> int:
+        """Return how many calls like this one run at the same time; 1: it runs alone."""
+        if call.kind != "server" or call.state not in {"new", "approved"}:
+            return 1
+        tool = self._core.registry.tools_at(self._current_host).get(call.tool_name)
+        if tool is None:
+            return 1
+        if tool.definition.parallel:
+            return PARALLEL_CALLS
+        return READS_AT_ONCE if call.state == "new" and tool.definition.effects <= READS else 1
 
     def _may_act(self, call: ChatCallRow) -> bool:
         """Return False if a call only reads, or touches nothing but the session; an unknown tool may act."""
@@ -214,6 +234,13 @@ class Turn:
             return False  # a client runs its calls one after another, and its results do not say what failed
         effects = effects_of(self._core.registry.tools_at(self._current_host), call.tool_name)
         return effects is None or not effects <= ONLY_LOOKS
+
+    async def _find_failed(self, calls: Iterable[ChatCallRow]) -> str:
+        """Return the tool of the first call that acts and has failed; empty: there is none."""
+        for call in calls:
+            if self._may_act(call) and await self._has_failed(call):
+                return call.tool_name
+        return ""
 
     async def _has_failed(self, call: ChatCallRow) -> bool:
         now = await self._chats.find_call(self._session_id, call.tool_id)
@@ -315,8 +342,12 @@ class Turn:
 
     # -- the model ---------------------------------------------------------------------------------------------
 
-    async def _request_reply(self) -> ModelReply:
-        """Request the model's next answer, and count its tokens."""
+    async def _request_reply(self, *, note: str = "", may_call: bool = True) -> ModelReply:
+        """Request the model's next answer, and count its tokens and its time."""
+        with self._counted_time():
+            return await self._request_uncounted(note, may_call=may_call)
+
+    async def _request_uncounted(self, note: str, *, may_call: bool) -> ModelReply:
         plan = self._plan
         toolbox = self._build_toolbox()
         self._offered = toolbox.get_offered_tools()
@@ -324,9 +355,16 @@ class Turn:
             plan.agent, *resolve_modules_and_host(self._core.registry, self._current_host, toolbox.modules)
         )
         prompt = Prompt(
-            plan.choice, system, list(self._offered.values()), self._client.page, is_for_client=self._is_for_client
+            plan.choice,
+            system,
+            list(self._offered.values()),
+            self._client.page,
+            is_for_client=self._is_for_client,
+            note=note,
+            may_call=may_call,
         )
-        self._steps += 1
+        self._steps += may_call  # the summary at the limit is not counted, or the page would show 51 of 50
+        self._publish_progress()
         try:
             answer = await self._compactor.ask(prompt, self._history, can_repair=not self._has_repaired)
         except BrokenAnswerError as exc:
@@ -444,25 +482,67 @@ class Turn:
                 cut = replace(partial, parts=texts or [TextPart("")], metadata={CUT_OFF: names})
                 await self._append_messages([cut], kind="said" if texts else "told")
             elif texts:
-                await self._append_messages([replace(partial, parts=texts)])
+                metadata = {REPEATED: True} if broken.type == "answer_repeats" else partial.metadata
+                await self._append_messages([replace(partial, parts=texts, metadata=metadata)])
         self._stream.live.clear_answer()
 
     # -- limits and messages -----------------------------------------------------------------------------------
 
-    def _check_bounds(self) -> None:
+    def _check_stopped(self) -> None:
+        """Raise `stopped` after an emergency stop."""
+        if (stopped := self._core.calls.stopped) is not None:
+            raise ToolError("stopped", stopped)
+
+    def _find_reached_limit(self) -> ToolError | None:
+        """Return the error for the limit that the turn has reached; None: it may continue."""
         agent = self._plan.agent
         live = self._stream.live
-        stopped = self._core.calls.stopped
-        if stopped is not None:
-            raise ToolError("stopped", stopped)
-        if self._steps >= agent.max_steps:
-            message = f"the turn has taken its {agent.max_steps} steps; say how to go on"
-            raise ToolError("budget_exceeded", message, max_steps=agent.max_steps)
         self._tokens += live.agent_tokens
         live.agent_tokens = 0
+        used = f"it has made {self._steps:,} requests and used {self._tokens:,} tokens"
+        if self._steps >= agent.max_steps:
+            message = f"the turn has reached its limit of {agent.max_steps:,} requests: {used}"
+            return ToolError("budget_exceeded", message, max_steps=agent.max_steps)
         if self._tokens >= agent.max_tokens:
-            message = f"the turn has used {self._tokens:,} tokens of {agent.max_tokens:,}; say how to go on"
-            raise ToolError("budget_exceeded", message, max_tokens=agent.max_tokens)
+            message = f"the turn has reached its limit of {agent.max_tokens:,} tokens: {used}"
+            return ToolError("budget_exceeded", message, max_tokens=agent.max_tokens)
+        if agent.max_minutes is not None and self._worked_ms >= agent.max_minutes * _MINUTE_MS:
+            message = f"the turn has reached its limit of {agent.max_minutes:,} minutes: {used}"
+            return ToolError("budget_exceeded", message, max_minutes=agent.max_minutes)
+        return None
+
+    def _note_about_limit(self) -> str:
+        """Return what the model must know before the last requests of a long turn; empty: nothing."""
+        most = self._plan.agent.max_steps
+        left = most - self._steps
+        return result_text("few_requests_left", count=left) if left <= FEW_STEPS and most >= 2 * FEW_STEPS else ""
+
+    async def _sum_up(self, reached: ToolError) -> None:
+        """Let the model say what was done when a limit is reached, in one more request, without tools."""
+        if self._plan.agent.max_steps == 1:
+            return  # whoever allows a single request gets a single one
+        note = result_text("sum_up_turn", limit=", ".join(f"{name} {most:,}" for name, most in reached.context.items()))
+        try:
+            answer = await self._request_reply(note=note, may_call=False)
+        except BrokenAnswerError as exc:
+            log.info("turn_not_summed_up", session_id=self._session_id, error=exc.type)
+            return
+        if (answer.response.text or "").strip():
+            await self._append_messages([answer.response])
+
+    @contextmanager
+    def _counted_time(self) -> Iterator[None]:
+        """Add the time of a block to the turn's, without the time in which questions waited for the user."""
+        live = self._stream.live
+        began = time.monotonic() - live.questions.waited_s
+        try:
+            yield
+        finally:
+            self._worked_ms += max(round((time.monotonic() - live.questions.waited_s - began) * 1000), 0)
+
+    def _publish_progress(self) -> None:
+        view = turn_view(self._plan.agent, self._steps, self._tokens, self._worked_ms)
+        self._stream.publish_to_pages("session.progress", {"turn": view.to_json()})
 
     async def _count_usage(self, response: ModelResponse) -> None:
         """Add the tokens of an answer to the counts, which are stored with the next message."""
@@ -530,6 +610,7 @@ class Turn:
                 usage=self._used,
                 steps=self._steps,
                 tokens=self._tokens,
+                worked_ms=self._worked_ms,
                 is_running=1,
                 **learned,
                 **values,

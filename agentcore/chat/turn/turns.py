@@ -307,7 +307,7 @@ class Turns:
         stream.live.agent_id = session.agent_id
         stream.live.mode = settings.mode_for(session.mode, session.agent_id)
         stream.live.hosts = settings.hosts_for(session.host, session.agent_id)
-        stream.live.reader = ModelReader(agent.result_chars, agent.offers_tool)
+        stream.live.reader = ModelReader(agent.result_chars, agent.offers_tool, self._readers.read_image)
         choice = settings.choose_model(session.model or None, agent)
         if stream.live.model_scales.writes_calls(choice.full_name):
             choice = choice.model_copy(update={"tools": "prompted"})

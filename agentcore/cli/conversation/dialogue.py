@@ -34,6 +34,7 @@ _HELP = """\
   /queue                 show messages that wait for their turn; /queue go lets go on what is held,
                          /queue drop N takes one out, /queue edit N TEXT changes it
   /retry                 have the last message answered again
+  /continue              let a turn continue that has reached its limit
   /attach [FILE …]       attach files to the next message, or show which are; /attach none takes them back
   /tokens                show what the session has used, and how full the model's context is
   /tools [PATTERN]       list tools
@@ -91,6 +92,7 @@ class Conversation:
             "system": self._handle_system,
             "queue": self._handle_queue,
             "retry": self._handle_retry,
+            "continue": self._handle_continue,
             "attach": self._handle_attach,
             "tokens": self._handle_tokens,
             "tools": self._handle_tools,
@@ -285,6 +287,9 @@ class Conversation:
             messages = enumerate(queue["messages"], start=1)
             rows = [(str(number), state, " ".join(message["text"].split())) for number, message in messages]
             print_table(("no", "state", "message"), rows, ["cyan"] * len(rows))
+
+    async def _handle_continue(self, _: str) -> None:
+        await self._session.send_message("Continue.")
 
     async def _handle_retry(self, _: str) -> None:
         await self._session.retry_turn()

@@ -23,7 +23,9 @@ _ADVICE = {
     "model_not_configured": "agentcore doctor shows what is set; /tool NAME … calls tools without a model",
     "context_too_long": "/model NAME goes on with another model, /new begins a new session",
     "session_busy": "Ctrl-C stops the turn that goes on",
-    "budget_exceeded": "write `go on` to let it continue",
+    "budget_exceeded": "/continue lets it continue, with the same limit again",
+    "answer_repeats": "/continue lets it continue",
+    "answer_cut": "/continue lets it continue",
     "internal_error": "run it again with agentcore -v chat … to see the traceback, or look into the server's log",
 }
 """Advice by error type, for errors whose remedy depends on the command line."""

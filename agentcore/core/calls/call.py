@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -16,6 +16,7 @@ from agentcore.core.calls.call_reports import ShownOutput
 from agentcore.core.containment.containment import Contained
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.core.policy.authority import PERSONS, USER_ACCOUNT, Decision, client_in
+from agentcore.documents import FittedImage
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.store.record import CallRow
@@ -41,10 +42,12 @@ class ModelReader:
     Args:
         result_chars: Maximum text that it gets, in characters; None: the limit of the tool or the core.
         may_call: True for names of tools that it may call: a hint at the next call must name one of these.
+        fit_image: Returns an image as it can be sent to the model, or why it cannot; None: images are not checked.
     """
 
     result_chars: int | None = None
     may_call: Callable[[str], bool] = lambda tool: True
+    fit_image: Callable[[bytes], Awaitable[FittedImage | str]] | None = None
 
 
 class Asker(Protocol):

@@ -12,6 +12,7 @@ from agentcore.api.result import ContentBlock
 from agentcore.bounds import MODEL_CHARS, MODEL_IMAGE_BYTES
 from agentcore.core.calls.call import ModelReader
 from agentcore.core.modules.module_record import RegisteredTool
+from agentcore.documents import HEAD_BYTES, PICTURES, FittedImage, media_type
 from agentcore.store.artifacts import split_lines
 
 _SENTENCE_CHARS = 500
@@ -68,7 +69,7 @@ async def model_part(
         ToolError: `result_too_large`, `disk_full`: the complete result cannot be stored.
     """
     limit_chars = model_chars(definition, reading.reader)
-    result = _with_short_documents(await _with_small_images(result, save), limit_chars)
+    result = _with_short_documents(await _with_fitting_images(result, save, reading.reader), limit_chars)
     blocks = result.blocks()
     texts = [block.text for block in blocks if isinstance(block, Text)]
     if not blocks and result.data is not None:
@@ -110,19 +111,38 @@ def _with_short_documents(result: ToolResult, limit_chars: int) -> ToolResult:
     return dataclasses.replace(result, content=tuple(content))
 
 
-async def _with_small_images(result: ToolResult, save: SaveArtifact) -> ToolResult:
-    """Return a result with images that providers accept; the others are stored."""
+async def _with_fitting_images(result: ToolResult, save: SaveArtifact, reader: ModelReader) -> ToolResult:
+    """Return a result with images that providers accept; the originals of the others are stored."""
     blocks = result.blocks()
-    if not any(isinstance(block, Image) and len(block.data) > MODEL_IMAGE_BYTES for block in blocks):
+    if not any(isinstance(block, Image) for block in blocks):
         return result
     content: list[ContentBlock] = []
     for block in blocks:
-        if isinstance(block, Image) and len(block.data) > MODEL_IMAGE_BYTES:
-            link = await save(block.data, mime=block.mime, name=f"image.{block.mime.rpartition('/')[2]}")
-            content += [Text(f"[a picture of {len(block.data):,} bytes, which is too large to be shown]"), link]
+        content += await _fit_image(block, save, reader) if isinstance(block, Image) else [block]
+    is_changed = len(content) > len(blocks)
+    return dataclasses.replace(result, content=tuple(content), truncated=result.truncated or is_changed)
+
+
+async def _fit_image(image: Image, save: SaveArtifact, reader: ModelReader) -> list[ContentBlock]:
+    """Return an image as a model gets it: as it is, downscaled, or as text if it is too large or damaged."""
+    is_picture = image.mime in PICTURES or media_type(image.data[:HEAD_BYTES], "") in PICTURES
+    smaller: list[ContentBlock] = []
+    if reader.fit_image is not None and is_picture:
+        fitted = await reader.fit_image(image.data)
+        if isinstance(fitted, FittedImage) and fitted.smaller is None:
+            return [dataclasses.replace(image, mime=fitted.mime)]
+        if isinstance(fitted, FittedImage):
+            pixels = f"{fitted.width} by {fitted.height} pixels"
+            text = f"[a picture of {len(image.data):,} bytes, shown smaller, with {pixels}]"
+            smaller = [Image(fitted.smaller or b"", fitted.mime)]
         else:
-            content.append(block)
-    return dataclasses.replace(result, content=tuple(content), truncated=True)
+            text = f"[a picture of {len(image.data):,} bytes, which cannot be shown: {fitted}]"
+    elif len(image.data) > MODEL_IMAGE_BYTES:
+        text = f"[a picture of {len(image.data):,} bytes, which is too large to be shown]"
+    else:
+        return [image]
+    link = await save(image.data, mime=image.mime, name=f"image.{image.mime.rpartition('/')[2]}")
+    return [Text(text), link, *smaller]
 
 
 def truncate_text(whole: str, limit_chars: int, keep: Keep, link: ArtifactLink, reading: ArtifactReading) -> str:

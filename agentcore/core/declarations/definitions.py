@@ -73,7 +73,7 @@ _FORM_KEYS = (
 )
 _RESULT_KEYS = ("limit_bytes", "model_chars", "keep", "artifact_call")
 _CALL_KEYS = ("effects", "annotations", "timeout_ms", "timeout_s", "resource", "rank", "display")
-_SERVED_KEYS = ("served_as", "in_views", "icons", "needs_chat")
+_SERVED_KEYS = ("served_as", "in_views", "icons", "needs_chat", "parallel")
 _OWN_KEYS = ("name", "description", *_CALL_KEYS, *_RESULT_KEYS, *_SERVED_KEYS)
 _KEYS = (*_OWN_KEYS, *_SCHEMA_KEYS, *_OUTPUT_KEYS, *_FORM_KEYS)
 _HINTS: Mapping[str, str] = MappingProxyType(
@@ -129,6 +129,7 @@ def read_definition(given: Any) -> ToolDefinition:
         icons=read_icons(raw["icons"], f"icons {of}"),
         complete=_read_function(raw["complete"], f"complete {of}", "(tool, argument, begun, given) -> list[str]"),
         needs_chat=read_flag(raw["needs_chat"], f"needs_chat {of}"),
+        parallel=read_flag(raw["parallel"], f"parallel {of}"),
         host_alias=_read_host_alias(raw["host_alias"], of),
         reads=read_resources(raw["reads"], f"reads {of}"),
     )
@@ -212,6 +213,7 @@ def _fields_of_dict(given: Any) -> dict[str, Any]:
         "icons": raw.get("icons"),
         "complete": None,
         "needs_chat": raw.get("needs_chat") or False,
+        "parallel": raw.get("parallel") or False,
         "host_alias": None,
         "reads": (),
     }

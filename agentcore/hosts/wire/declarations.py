@@ -32,7 +32,7 @@ def _field_names(kind: Any, *without: str) -> tuple[str, ...]:
 
 _CONVERTED = (
     *("effects", "annotations", "preview", "resource", "arguments", "display", "view", "complete", "icons"),
-    *("needs_chat", "host_alias", "reads"),
+    *("needs_chat", "parallel", "host_alias", "reads"),
 )
 """The fields of a definition that are not sent as they are."""
 
@@ -80,6 +80,7 @@ def definition_to_wire(definition: ToolDefinition, *, checks_arguments: bool) ->
     wire["checks_arguments"] = checks_arguments
     wire["reads_arguments"] = definition.arguments is not None
     wire["needs_chat"] = definition.needs_chat
+    wire["parallel"] = definition.parallel
     alias = definition.host_alias
     wire["host_alias"] = None if alias is None else {"name": alias.name, "arguments": dict(alias.arguments)}
     return wire
@@ -109,6 +110,7 @@ def definition_of(wire: Any, preview: Any, complete: Any) -> ToolDefinition:
         preview=preview if needs_precheck(given) or reads_arguments(given) else None,
         complete=complete if _has_flag(given, "completes") else None,
         needs_chat=_has_flag(given, "needs_chat"),
+        parallel=_has_flag(given, "parallel"),
         host_alias=None if alias is None else HostAlias(**_pick_fields(alias, _ALIAS)),
         reads=tuple(ReadableResource(**_pick_fields(each, _READABLE)) for each in given.get("reads", ())),
     )

@@ -51,6 +51,7 @@ class ChatSessionRow(NamedTuple):
         context: How full the model's context was after its last answer, as JSON text; None: no answer yet.
         host: The host on another machine for its calls; empty: the server; None: as set by the agent.
         mark: Random name of the frames around untrusted text in the session.
+        worked_ms: Working time of the current turn in milliseconds, without that in which a question waited.
     """
 
     session_id: str
@@ -80,6 +81,7 @@ class ChatSessionRow(NamedTuple):
     context: str | None = None
     host: str | None = None
     mark: str = ""
+    worked_ms: int = 0
 
 
 class UsedTokens(NamedTuple):

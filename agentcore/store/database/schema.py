@@ -569,6 +569,11 @@ _RECORD_SEGMENTS = (
     ),
 )
 
+_TURN_TIME = (
+    # how long the session's current turn has worked
+    "ALTER TABLE chat_sessions ADD COLUMN worked_ms INTEGER NOT NULL DEFAULT 0",
+)
+
 MIGRATIONS: tuple[tuple[Statement, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -599,6 +604,7 @@ MIGRATIONS: tuple[tuple[Statement, ...], ...] = (
     _SESSION_MARKS,
     _HOSTS_IN_CHATS,
     _RECORD_SEGMENTS,
+    _TURN_TIME,
 )
 """The statements of each step, in order."""
 

@@ -1,5 +1,6 @@
 """Sessions that get longer than their model's context: shortened by the host, whole for the person, never dead."""
 
+import asyncio
 import json
 import re
 
@@ -219,6 +220,45 @@ async def test_list_that_failed_is_asked_for_again_once_in_the_next_turn(open_ta
     assert (unknown["isLimitKnown"], known["isLimitKnown"]) == (False, True)
     assert known["limitTokens"] == 48_000
     assert lists == [1, 2]
+
+
+async def test_list_that_does_not_come_is_not_waited_for_in_every_turn(open_talk, provider):
+    provider.list_gate = asyncio.Event()
+    for _ in range(3):
+        provider.say("Yes.")
+    async with open_talk(Shelf(), **ALLOW) as talk:
+        for session_id in (await talk.begin(), await talk.begin()):
+            await talk.say(session_id, "Hello?")
+        await talk.say(session_id, "Again?")
+        provider.list_gate.set()
+    assert len(provider.headers) - len(provider.requests) == 1
+
+
+async def test_smaller_size_of_a_refusal_is_forgotten_once_the_server_states_another(open_talk, provider):
+    provider.listed = {"data": [{"id": "m", "max_model_len": 48_000}]}
+    provider.say("", ("c1", "shelf_read", '{"number": 1}'))
+    provider.say("", ("c2", "shelf_read", '{"number": 2}'))
+    provider.say(status=400, error={"error": {**OPENAI, "message": OPENAI["message"].replace("13000", "6000")}})
+    for _ in range(4):
+        provider.say("Read.")
+
+    async def limit(talk, session_id):
+        return (await talk.ask("GET", f"/api/sessions/{session_id}"))["context"]["limitTokens"]
+
+    limits = []
+    async with open_talk(Shelf(), **ALLOW) as talk:
+        session_id = await talk.begin()
+        await talk.say(session_id, "Read two pages.")
+        limits.append(await limit(talk, session_id))
+    for stated in (48_000, 64_000):
+        provider.listed = {"data": [{"id": "m", "max_model_len": stated}]}
+        async with open_talk(Shelf(), **ALLOW) as talk:
+            await talk.say(session_id, "And now?")
+            limits.append(await limit(talk, session_id))
+    async with open_talk(Shelf(), model={"context_tokens": 20_000}, **ALLOW) as talk:
+        await talk.say(session_id, "And with my own setting?")
+        limits.append(await limit(talk, session_id))
+    assert limits == [6_000, 6_000, 64_000, 20_000]
 
 
 async def test_going_back_keeps_the_notice_of_a_summary_that_still_stands(open_talk, provider):

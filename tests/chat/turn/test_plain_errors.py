@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import pytest
 
 from agentcore.api import Field, Image, Module, ToolContext, ToolError, ToolResult, also_called, tool
+from tests.support.pictures import picture
 
 pytestmark = pytest.mark.spec("K9")
 
@@ -38,9 +39,9 @@ class Failing(Module):
         return ""
 
     @tool(read_only=True)
-    async def give_picture(self, ctx: ToolContext, size: int = 4) -> ToolResult:
+    async def give_picture(self, ctx: ToolContext, size: int = 8) -> ToolResult:
         """Give a picture, whose data are for programs."""
-        return ToolResult((Image(b"x" * size),), {"dataBase64": "eHh4eA=="})
+        return ToolResult((Image(picture(size=(size, size), noise=True)),), {"dataBase64": "eHh4eA=="})
 
     @tool(read_only=True)
     async def give_path(
@@ -147,12 +148,3 @@ async def test_picture_is_told_without_the_text_of_its_data(open_talk, provider,
     assert "dataBase64" not in provider.sent
     assert ("data:image/png" in provider.sent) is images
     assert ("which this model cannot see" in provider.sent) is not images
-
-
-async def test_picture_that_no_provider_takes_is_kept(open_talk, provider):
-    provider.say("", ("a", "give_picture", '{"size": 4000000}'))
-    provider.say("Kept.")
-    async with open_talk(Failing(), approvals={"mode": "allow"}) as talk:
-        await talk.post("x")
-    assert "a picture of 4,000,000 bytes, which is too large to be shown" in told(provider)
-    assert "image.png, image/png, 4,000,000 bytes" in told(provider)

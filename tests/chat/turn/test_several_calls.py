@@ -19,6 +19,7 @@ class Reading(Module):
     def __init__(self) -> None:
         self.together = asyncio.Barrier(3)
         self.order: list[str] = []
+        self.stopped: list[str] = []
 
     @tool(read_only=True)
     async def look_up(self, ctx: ToolContext, word: str) -> str:
@@ -35,6 +36,18 @@ class Reading(Module):
         if word == "nothing":
             raise ToolError("not_found", "there is no such word")
         return word
+
+    @tool(effects=["write"], parallel=True)
+    async def send_helper(self, ctx: ToolContext, word: str) -> str:
+        """Send a helper, who waits for two others."""
+        self.order.append(word)
+        try:
+            async with asyncio.timeout(20):
+                await self.together.wait()
+        except asyncio.CancelledError:
+            self.stopped.append(word)
+            raise
+        return f"helped {word}"
 
     @tool(effects=["write"])
     async def write_down(self, ctx: ToolContext, word: str) -> str:
@@ -123,3 +136,34 @@ async def test_calls_of_another_answer_are_not_skipped(open_talk, provider):
     async with open_talk(notes, **ALLOWED) as talk:
         await talk.post("go")
     assert notes.added == ["b"]
+
+
+@pytest.mark.parametrize("mode", ["allow", "ask"])
+async def test_calls_of_a_parallel_tool_run_at_once_and_their_results_keep_the_order(
+    open_talk, provider, calls_of, mode
+):
+    provider.say("", *(call(number, "send_helper", word=f"w{number}") for number in range(3)))
+    provider.say("Three helpers.")
+    async with open_talk(Reading(), approvals={"mode": mode, "api_token": True}) as talk:
+        events = await talk.post("send them")
+        for waiting in [] if mode == "allow" else calls_of(events):
+            await talk.approve(waiting["toolId"])
+    told = [message["content"] for message in provider.requests[-1]["messages"] if message["role"] == "tool"]
+    assert told == ["helped w0", "helped w1", "helped w2"]
+
+
+async def test_so_many_calls_of_a_parallel_tool_run_at_once_and_stop_ends_all(open_talk, provider):
+    reading = Reading()
+    reading.together = asyncio.Barrier(100)
+    provider.say("", *(call(number, "send_helper", word=f"w{number}") for number in range(6)))
+    async with open_talk(reading, **ALLOWED) as talk:
+        session_id = await talk.begin()
+        async with talk.events(session_id) as events:
+            await talk.ask("POST", f"/api/sessions/{session_id}/messages", {"text": "send them"}, status=202)
+            while len(reading.order) < 4:
+                await events.next()
+            await talk.ask("POST", f"/api/sessions/{session_id}/stop", {})
+            await events.until("session.finished")
+        (_, answer, _) = await talk.items(session_id)
+    assert sorted(reading.order) == sorted(reading.stopped) == ["w0", "w1", "w2", "w3"]
+    assert {one["state"] for one in answer["calls"]} == {"cancelled"}

@@ -1,5 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {Localized, formatNumber, t} from '../../base/i18n.js';
+import {Localized, formatDuration, formatNumber, t} from '../../base/i18n.js';
 import {base, buttons} from '../../ui/styles.js';
 
 /**
@@ -15,6 +15,7 @@ export class AcChatTokens extends Localized(LitElement) {
   static properties = {
     usage: {attribute: false},
     context: {attribute: false},
+    turn: {attribute: false},
   };
 
   static styles = [base, buttons, css`
@@ -32,6 +33,8 @@ export class AcChatTokens extends Localized(LitElement) {
     .panel progress { width: 100%; height: 0.5rem; margin-bottom: var(--ac-space-1); }
     .panel p { overflow-wrap: anywhere; }
     dl { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: var(--ac-space-1) var(--ac-space-4); margin-top: var(--ac-space-3); padding-top: var(--ac-space-3); border-top: 1px solid var(--ac-border); }
+    .panel h3 { margin-top: var(--ac-space-3); font-size: var(--ac-text-s); letter-spacing: 0; }
+    h3 + dl { margin-top: var(--ac-space-1); padding-top: 0; border-top: 0; }
     dt { color: var(--ac-text-muted); }
     dd { text-align: end; font-variant-numeric: tabular-nums; }
   `];
@@ -42,6 +45,8 @@ export class AcChatTokens extends Localized(LitElement) {
     this.usage = null;
     /** @type {Context | null} */
     this.context = null;
+    /** @type {import('../conversation/conversation.js').TurnProgress | null} */
+    this.turn = null;
   }
 
   render() {
@@ -61,7 +66,16 @@ export class AcChatTokens extends Localized(LitElement) {
       ${bar(share)}
       <p>${t(isLimitKnown ? 'chat.tokens.context' : 'chat.tokens.contextAssumed', {tokens, limit: limitTokens})}</p>
       <p class="muted">${model}</p>
-      <dl>${rows.map(([name, value]) => html`<dt>${t(`chat.tokens.${name}`)}</dt><dd>${formatNumber(/** @type {number} */ (value))}</dd>`)}</dl>`;
+      <dl>${rows.map(([name, value]) => html`<dt>${t(`chat.tokens.${name}`)}</dt><dd>${formatNumber(/** @type {number} */ (value))}</dd>`)}</dl>
+      ${this.turn ? this._renderTurn(this.turn) : nothing}`;
+  }
+
+  /** @param {import('../conversation/conversation.js').TurnProgress} turn */
+  _renderTurn({steps, maxSteps, tokens, maxTokens, seconds, maxSeconds}) {
+    const rows = [['requests', steps, maxSteps], ['tokens', tokens, maxTokens]].map(([name, used, most]) => [name, t('chat.turn.of', {used, most})]);
+    const time = formatDuration(seconds * 1000);
+    rows.push(['time', maxSeconds ? t('chat.turn.of', {used: time, most: formatDuration(maxSeconds * 1000)}) : time]);
+    return html`<h3>${t('chat.turn')}</h3><dl>${rows.map(([name, text]) => html`<dt>${t(`chat.turn.${name}`)}</dt><dd>${text}</dd>`)}</dl>`;
   }
 
   /** Position the panel above the button, within the window. @param {Event} event */

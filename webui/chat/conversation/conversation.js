@@ -13,6 +13,7 @@ import {
  * @typedef {import('../sessions/session-list.js').Session} Session
  * @typedef {{text: string, status: 'pending' | 'in_progress' | 'completed'}} Todo
  * @typedef {{until: number, reason: 'rate_limited' | 'loading' | 'unavailable'}} ModelWait
+ * @typedef {{steps: number, maxSteps: number, tokens: number, maxTokens: number, seconds: number, maxSeconds?: number}} TurnProgress
  * @typedef {import('../../questions/ac-chat-question.js').Question} Question
  * @typedef {import('../../questions/ac-chat-question.js').Answer} Answer
  */
@@ -38,6 +39,8 @@ export class Conversation extends Store {
     this.isRunning = false;
     /** Until when the provider cannot answer. @type {ModelWait | null} */
     this.modelWait = null;
+    /** How much of its limits the current or last turn has used. @type {TurnProgress | null} */
+    this.turn = null;
     this.isStopping = false;
     this.hasEarlier = false;
     this.isLoaded = id === '';
@@ -274,6 +277,7 @@ export class Conversation extends Store {
       case 'session.content': this._inThread(parent, (items) => withContent(items, event.content, event.time)); break;
       case 'session.thinking': this._inThread(parent, (items) => withContent(items, event.content, event.time, 'thinking')); break;
       case 'session.modelWait': if (!parent) this.modelWait = event.wait; break;
+      case 'session.progress': this.turn = event.turn; break;
       case 'session.toolState': this._onToolState(event, parent); break;
       case 'session.queue': this.queue.take(event); break;
       case 'session.toolCall': this._inThread(parent, (items) => withCall(items, callOf(event), event.time)); break;
@@ -367,9 +371,10 @@ export class Conversation extends Store {
 
   /** @param {any} session */
   _takeSession(session) {
-    const {todos, question, isRunning, ...rest} = session;
+    const {todos, question, isRunning, turn, ...rest} = session;
     this.session = rest;
     this.todos = todos ?? [];
+    this.turn = turn ?? null;
     this.question = question ? questionOf(question) : null;
     this.isRunning = Boolean(isRunning);
   }

@@ -9,11 +9,15 @@ import '../../ui/ac-icon.js';
 import '../../models/ac-model-picker.js';
 
 /** Error types that are not shown as failures. */
-const CALM = new Set(['cancelled', 'stopped']);
+const CALM = new Set(['cancelled', 'stopped', 'budget_exceeded', 'answer_repeats']);
+
+/** Error types after which the turn can continue where it ended. */
+const CONTINUES = new Set(['budget_exceeded', 'answer_repeats', 'answer_cut']);
 
 /**
  * The explanation of why an answer ended early or did not start, and what to do about it, such as choosing another model.
  * @fires ac-retry
+ * @fires ac-continue
  * @fires ac-write-calls
  * @fires ac-open-providers
  * @fires ac-use-model {model: string}
@@ -55,10 +59,12 @@ export class AcChatError extends Localized(LitElement) {
     const isCalm = CALM.has(type);
     const [reason, said] = [reasonOf(this.error), context?.said];
     const [heading, hint] = [`chat.error.${type}`, `chat.errorHint.${type}`];
+    const limit = Object.entries(context ?? {}).find(([name]) => hasText(`chat.limit.${name}`));
     return html`
       <section class=${isCalm ? 'calm' : ''} role="alert">
         <ac-icon name=${isCalm ? 'circle-stop' : 'circle-alert'}></ac-icon>
         <h3>${t(hasText(heading) ? heading : 'chat.error.other')}</h3>
+        ${limit ? html`<p>${t(`chat.limit.${limit[0]}`, {n: limit[1]})}</p>` : nothing}
         ${reason || hasText(hint) ? html`<p>${reason || t(hint)}</p>` : nothing}
         ${isCalm || reason ? nothing : html`<p class="message">${said ? t('models.said', {words: said}) : message}</p>`}
         ${typeof context?.sent === 'string' ? this._renderFolded(t('chat.error.sent'), context.sent) : nothing}
@@ -80,6 +86,7 @@ export class AcChatError extends Localized(LitElement) {
     return html`
       <div class="actions">
         ${needsSettings ? this._renderSettings() : nothing}
+        ${this.mayRetry && CONTINUES.has(type) ? html`<button class="small primary" @click=${() => this._fire('ac-continue')}><ac-icon name="play"></ac-icon>${t('chat.continue')}</button>` : nothing}
         ${this.mayRetry && type === 'tools_not_supported' ? html`<button class="small primary" @click=${() => this._fire('ac-write-calls')}><ac-icon name="wrench"></ac-icon>${t('chat.writeCalls')}</button>` : nothing}
         ${this.mayRetry ? html`<button class="small" @click=${() => this._fire('ac-retry')}><ac-icon name="rotate-ccw"></ac-icon>${t('chat.retry')}</button>` : nothing}
       </div>`;

@@ -31,6 +31,7 @@ export class AcChatMessages extends Localized(LitElement) {
     items: {attribute: false},
     isBusy: {type: Boolean, attribute: 'busy'},
     modelWait: {attribute: false},
+    turn: {attribute: false},
     hasEarlier: {type: Boolean, attribute: 'earlier'},
     isEmptying: {type: Boolean, attribute: 'emptying'},
     _isAway: {state: true},
@@ -63,6 +64,8 @@ export class AcChatMessages extends Localized(LitElement) {
     this.isBusy = false;
     /** Until when the provider cannot answer. @type {import('../conversation/conversation.js').ModelWait | null} */
     this.modelWait = null;
+    /** How much of its limits the turn has used. @type {import('../conversation/conversation.js').TurnProgress | null} */
+    this.turn = null;
     this.hasEarlier = false;
     /** True if the messages are no longer visible and should be removed. */
     this.isEmptying = false;
@@ -121,7 +124,7 @@ export class AcChatMessages extends Localized(LitElement) {
     const wait = this.modelWait;
     const text = wait
       ? html`<span role="status">${t(`chat.modelWait.${wait.reason}`)} ${t('chat.modelWaitUntil', {time: formatTime(wait.until)})}</span>`
-      : html`<span class="visually-hidden">${t('chat.working')}</span>`;
+      : html`<span class="visually-hidden">${t('chat.working')}</span>${this.turn ? html`<span class="progress">${t('chat.turn.steps', {n: this.turn.steps, most: this.turn.maxSteps})}</span>` : nothing}`;
     return html`<div class="working"><span class="dots" aria-hidden="true"><i></i><i></i><i></i></span>${text}</div>`;
   }
 

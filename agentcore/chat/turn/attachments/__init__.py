@@ -7,4 +7,4 @@ from agentcore.chat.turn.attachments.message_content import (
     tag_attachment,
     user_text_of,
 )
-from agentcore.chat.turn.attachments.sending import has_images, may_refuse_images, prepare_to_send
+from agentcore.chat.turn.attachments.sending import list_images, may_refuse_images, mentions_images, prepare_to_send

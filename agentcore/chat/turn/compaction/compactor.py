@@ -1,7 +1,8 @@
 """Requests answers within a model's context: shortens the history before it is too long, and after a refusal once."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, combinations, islice
 from typing import Any, Protocol
 
 import structlog
@@ -16,7 +17,7 @@ from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.view import ContextView
 from agentcore.chat.settings import ModelChoice
 from agentcore.chat.texts import localized_text
-from agentcore.chat.turn.attachments import has_images, may_refuse_images, prepare_to_send
+from agentcore.chat.turn.attachments import list_images, may_refuse_images, mentions_images, prepare_to_send
 from agentcore.chat.turn.compaction.model_history import ModelHistory
 from agentcore.chat.turn.compaction.plan import CompactionPlan, CompactionResult
 from agentcore.chat.turn.compaction.shortening import Shortener
@@ -35,6 +36,15 @@ _READ_SHARE = 0.6
 
 _REFUSAL_CHARS = 160
 """Maximum length of a provider's message about images that is shown to the user."""
+
+_TRIES = 12
+"""Maximum requests that each leave out other images, if the provider's message is about images."""
+
+_VAGUE_TRIES = 3
+"""The same if it is not."""
+
+_BLIND_AFTER = 3
+"""Images that a provider has refused, and accepted none, before no other one is sent to it."""
 
 _ENOUGH = 1.15
 """Up to this factor over the target, no summary is requested."""
@@ -102,7 +112,11 @@ class Compactor:
             limit = await self._find_context_limit(prompt.choice)
             named = exc.context.get("context_tokens")
             self._scales.record_length_refusal(
-                _model_name(prompt.choice), size, limit, named if isinstance(named, int) else None
+                _model_name(prompt.choice),
+                size,
+                limit,
+                named if isinstance(named, int) else None,
+                await self._find_context_tokens(prompt.choice),
             )
             log.info(
                 "context_too_long",
@@ -126,8 +140,8 @@ class Compactor:
                 (self._estimate_overhead(prompt) + await history.measure_tokens())
                 * self._scales.find_token_scale(_model_name(choice))
             )
-        lowered = self._scales.find_context_limit(_model_name(choice))
-        is_known = lowered is not None or await self._find_context_tokens(choice) is not None
+        stated = await self._find_context_tokens(choice)
+        is_known = stated is not None or self._scales.find_context_limit(_model_name(choice), stated) is not None
         return ContextView(
             model=_model_name(choice),
             tokens=sent + used.output_tokens,
@@ -199,7 +213,10 @@ class Compactor:
         """True if the context is known to be smaller than the default."""
         known = [
             size
-            for size in (choice.context_tokens, self._scales.find_context_limit(_model_name(choice)))
+            for size in (
+                choice.context_tokens,
+                self._scales.find_context_limit(_model_name(choice), choice.context_tokens),
+            )
             if size is not None
         ]
         return min(known, default=CONTEXT_TOKENS) < CONTEXT_TOKENS
@@ -212,8 +229,9 @@ class Compactor:
         return self._sizes[name]
 
     async def _find_context_limit(self, choice: ModelChoice) -> int:
-        known = await self._find_context_tokens(choice) or CONTEXT_TOKENS
-        lowered = self._scales.find_context_limit(_model_name(choice))
+        stated = await self._find_context_tokens(choice)
+        lowered = self._scales.find_context_limit(_model_name(choice), stated)
+        known = stated or CONTEXT_TOKENS
         return known if lowered is None else min(known, lowered)
 
     def _estimate_overhead(self, prompt: Prompt) -> int:
@@ -228,37 +246,70 @@ class Compactor:
     async def _request_once(self, prompt: Prompt, history: ModelHistory, *, can_repair: bool) -> ModelReply:
         if not self._scales.accepts_images(_model_name(prompt.choice)):
             prompt = _without_images(prompt)
-        messages = await prepare_to_send(history.messages, self._keeper.load_artifact, images=prompt.choice.images)
+        messages = await self._prepare_messages(prompt, history)
         try:
             reply = await ask_model(self._engine, prompt, messages, self._stream, can_repair=can_repair)
         except BrokenAnswerError as exc:
-            if not (prompt.choice.images and may_refuse_images(exc) and has_images(messages)):
+            if not (prompt.choice.images and may_refuse_images(exc)):
                 raise
-            reply = await self._retry_without_images(prompt, history, exc, can_repair=can_repair)
+            new, older = list_images(messages)
+            if not (new or older):
+                raise
+            reply = await self._retry_without_image(prompt, history, exc, new, older, can_repair=can_repair)
         estimated = self._estimate_overhead(prompt) + await history.measure_tokens()
         self._scales.record_token_count(_model_name(prompt.choice), estimated, reply.response.usage.input_tokens)
         return reply
 
-    async def _retry_without_images(
-        self, prompt: Prompt, history: ModelHistory, refusal: BrokenAnswerError, *, can_repair: bool
-    ) -> ModelReply:
-        """Retry with text in place of the images; if that is answered, the images were what was refused.
+    async def _prepare_messages(
+        self, prompt: Prompt, history: ModelHistory, left_out: Collection[str] = ()
+    ) -> list[ModelMessage]:
+        refused = {*self._scales.find_refused_images(_model_name(prompt.choice)), *left_out}
+        return await prepare_to_send(
+            history.messages, self._keeper.load_artifact, images=prompt.choice.images, refused=refused
+        )
 
-        Otherwise every later request of the session would be refused too.
+    async def _retry_without_image(
+        self,
+        prompt: Prompt,
+        history: ModelHistory,
+        refusal: BrokenAnswerError,
+        new: Sequence[str],
+        older: Sequence[str],
+        *,
+        can_repair: bool,
+    ) -> ModelReply:
+        """Find the images that were refused, by leaving out some until the request is answered.
+
+        What was left out then is never sent to the model again: every later request would be refused too.
+
+        Args:
+            new: Digests of images that the provider has not accepted yet, newest first.
+            older: Digests of the other images.
         """
+        name = _model_name(prompt.choice)
         said = str(refusal.context.get("said") or refusal.message)[:_REFUSAL_CHARS].rstrip(".")
         await self._keeper.post_notice(localized_text(self._stream.locale, "pictures_refused", said=said))
-        blind = _without_images(prompt)
-        messages = await prepare_to_send(history.messages, self._keeper.load_artifact, images=False)
-        try:
-            reply = await ask_model(self._engine, blind, messages, self._stream, can_repair=can_repair)
-        except BrokenAnswerError as exc:
-            if may_refuse_images(exc):
-                raise refusal from exc  # the images were not the cause
-            raise
-        self._scales.record_refused_images(_model_name(prompt.choice))
-        log.info("pictures_refused", model=prompt.choice.model)
-        return reply
+        last = refusal
+        for left_out in _sets_to_leave_out(new, older, _TRIES if mentions_images(refusal) else _VAGUE_TRIES):
+            messages = await self._prepare_messages(prompt, history, left_out)
+            try:
+                reply = await ask_model(self._engine, prompt, messages, self._stream, can_repair=can_repair)
+            except BrokenAnswerError as exc:
+                if not may_refuse_images(exc):
+                    raise
+                last = exc
+                continue
+            self._record_refused(name, left_out, is_all=not older and len(left_out) == len(new))
+            return reply
+        raise refusal from last  # the images were not the cause
+
+    def _record_refused(self, name: str, left_out: Collection[str], *, is_all: bool) -> None:
+        is_blind = is_all and len(self._scales.find_refused_images(name)) >= _BLIND_AFTER
+        log.info("images_refused", model=name, count=len(left_out), is_blind=is_blind)
+        if is_blind:
+            self._scales.record_refused_images(name)
+        else:
+            self._scales.record_refused_digests(name, left_out)
 
     def _create_summary_writer(
         self, choice: ModelChoice, given: str | None
@@ -321,6 +372,13 @@ class Compactor:
 
 _UNFIT = frozenset(("context_too_long", "answer_cut", "provider_refused", "provider_stream_broken"))
 """Errors that may affect only the request for a summary."""
+
+
+def _sets_to_leave_out(new: Sequence[str], older: Sequence[str], tries: int) -> list[tuple[str, ...]]:
+    """Return which images to leave out in each attempt: one, then two, then all new ones, then all."""
+    one_or_two = chain(combinations([*new, *older], 1), combinations(new, 2))
+    attempts: list[tuple[str, ...]] = [*islice(one_or_two, tries), tuple(new), (*new, *older)]
+    return [left_out for left_out in dict.fromkeys(attempts) if left_out]
 
 
 def _without_images(prompt: Prompt) -> Prompt:

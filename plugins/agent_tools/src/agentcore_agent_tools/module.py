@@ -344,6 +344,7 @@ class AgentTools(Module[AgentSettings]):
         preview=_preview_task,
         display={"prompt": "subject"},
         needs_chat=True,
+        parallel=True,
     )
     async def task(
         self,
