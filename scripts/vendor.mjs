@@ -112,6 +112,41 @@ async function vendorOthers() {
 }
 
 /**
+ * Leaves ELK out, one of Mermaid's layouts: its licence is EPL-2.0 or GPL-3.0, and it is a quarter of the bundle. Mermaid falls back to
+ * dagre, as in its own build without ELK.
+ */
+const WITHOUT_ELK = {
+  name: 'without-elk',
+  setup({onLoad, onResolve}) {
+    onLoad({filter: /mermaid\.core[\\/]chunk-\w+\.mjs$/}, async ({path}) => (
+      {contents: (await readFile(path, 'utf8')).replace('...elkLayoutLoaders()', '').replace(/await import\("\.\/elk-\w+\.mjs"\)/, 'null')}
+    ));
+    onResolve({filter: /^elkjs\//}, () => ({errors: [{text: 'Mermaid registers ELK in another way than before'}]}));
+  },
+};
+
+/**
+ * Mermaid as one classic script: the frame that draws has an opaque origin, which cannot import modules.
+ * Returns the licence texts of the packages that are in it.
+ */
+async function vendorMermaid() {
+  const source = "import mermaid from 'mermaid';\nglobalThis.mermaid = mermaid;";
+  const {metafile} = await bundle(source, 'mermaid.js', {format: 'iife', metafile: true, plugins: [WITHOUT_ELK]});
+  const [{inputs}] = Object.values(metafile.outputs);
+  const used = Object.keys(inputs).filter((path) => inputs[path].bytesInOutput > 0);
+  const folders = new Set(used.map((path) => path.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/)?.[0]).filter(Boolean));
+  const texts = await Promise.all([...folders].filter((folder) => !folder.endsWith('/mermaid')).sort().map(licenceOf));
+  return texts.join('');
+}
+
+async function licenceOf(folder) {
+  const {name, version} = JSON.parse(await readFile(join(ROOT, folder, 'package.json'), 'utf8'));
+  const file = (await readdir(join(ROOT, folder))).find((entry) => /^licen[cs]e(\.\w+)?$/i.test(entry));
+  if (!file) throw new Error(`${name} has no licence text`);
+  return `\n\n==== ${name} ${version}, part of the bundle ====\n\n${await readFile(join(ROOT, folder, file), 'utf8')}`;
+}
+
+/**
  * KaTeX in three parts: its script, its rules for the shadow roots that contain formulas, and its fonts, which browsers accept only
  * from a style sheet of the document.
  */
@@ -151,9 +186,11 @@ const OWNERS = [
   ['highlight.js', /^highlight\.js$/],
   ['lucide', /^lucide\.js$/],
   ['katex', /^katex\//],
+  ['mermaid', /^mermaid\.js$/],
 ];
 
-async function writeManifest() {
+/** @param {Record<string, string>} contained Licence texts of what is in a library's bundle, by the library's name. */
+async function writeManifest(contained) {
   const files = (await readdir(VENDOR, {recursive: true, withFileTypes: true}))
     .filter((entry) => entry.isFile())
     .map((entry) => relative(VENDOR, join(entry.parentPath, entry.name))).sort();
@@ -161,7 +198,7 @@ async function writeManifest() {
   for (const [name, pattern] of OWNERS) {
     const about = JSON.parse(await readFile(join(PACKAGES, name, 'package.json'), 'utf8'));
     const licence = `licences/${name}.txt`;
-    await write(join(VENDOR, licence), await readFile(join(PACKAGES, name, 'LICENSE'), 'utf8'));
+    await write(join(VENDOR, licence), await readFile(join(PACKAGES, name, 'LICENSE'), 'utf8') + (contained[name] ?? ''));
     const own = {};
     for (const file of files.filter((path) => pattern.test(path))) {
       own[file] = createHash('sha256').update(await readFile(join(VENDOR, file))).digest('hex');
@@ -175,5 +212,6 @@ await rm(VENDOR, {recursive: true, force: true});
 await vendorLit();
 await vendorOthers();
 await vendorKatex();
+const inMermaid = await vendorMermaid();
 await vendorIcons();
-await writeManifest();
+await writeManifest({mermaid: inMermaid});

@@ -25,6 +25,15 @@ def test_each_library_comes_with_its_licence(library):
     assert len((VENDOR / library["licenceFile"]).read_text()) > 200
 
 
+def test_mermaid_comes_without_elk_and_with_the_licences_of_what_it_contains():
+    assert "org.eclipse.elk" not in (VENDOR / "mermaid.js").read_text()
+    licences = (VENDOR / "licences" / "mermaid.txt").read_text()
+    contained = re.findall(r"^==== (\S+) \S+, part of the bundle ====$", licences, re.MULTILINE)
+    assert {"d3-shape", "dagre-d3-es", "cytoscape", "dompurify", "katex"} <= set(contained)
+    assert "Eclipse Public License" not in licences
+    assert "GNU GENERAL PUBLIC" not in licences.upper()
+
+
 def test_no_vendored_file_is_missing_in_the_manifest():
     listed = {name for library in LIBRARIES for name in library["sha256"]}
     files = {path.relative_to(VENDOR) for path in VENDOR.rglob("*") if path.is_file()}

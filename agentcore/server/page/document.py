@@ -18,6 +18,7 @@ _PACKAGE = Path(__file__).resolve().parents[2]
 _SCRIPTS_MARK = "<!-- scripts of modules -->"
 _VERSION_MARK = "PAGE_VERSION"
 _APPROVAL_MARK = "APPROVAL_ORIGIN"
+_VIEWS_MARK = "VIEWS_ORIGIN"
 _COMMAND_MARK = "OPEN_COMMAND"
 _INLINE = re.compile(r"<(script|style)(?![^>]*\ssrc=)[^>]*>(.*?)</\1>", re.DOTALL)
 
@@ -30,7 +31,7 @@ def page_folder() -> Path:
     return inside if (inside / "index.html").is_file() else beside
 
 
-def render_page(modules: Modules, version: str, file: Path, approval_origin: str) -> str:
+def render_page(modules: Modules, version: str, file: Path, approval_origin: str, views_origin: str) -> str:
     """Return the document as HTML.
 
     Args:
@@ -38,6 +39,7 @@ def render_page(modules: Modules, version: str, file: Path, approval_origin: str
         version: From `page_version`.
         file: app.json.
         approval_origin: Origin of the approval view; empty: there is none.
+        views_origin: Origin of tool views and of the frame that draws diagrams; empty: there is none.
     Raises:
         OSError: The page's files are not installed.
     """
@@ -47,7 +49,8 @@ def render_page(modules: Modules, version: str, file: Path, approval_origin: str
     )
     text = text.replace(_SCRIPTS_MARK, scripts).replace(_VERSION_MARK, version)
     command = open_command(file.absolute(), Path.cwd(), sys.argv, os.environ)
-    return text.replace(_APPROVAL_MARK, html.escape(approval_origin)).replace(_COMMAND_MARK, html.escape(command))
+    text = text.replace(_APPROVAL_MARK, html.escape(approval_origin)).replace(_VIEWS_MARK, html.escape(views_origin))
+    return text.replace(_COMMAND_MARK, html.escape(command))
 
 
 def page_policy(modules: Modules, addresses: Addresses, framed: Iterable[Addresses], text: str) -> str:
@@ -96,7 +99,12 @@ def approval_policy(page: Addresses, text: str) -> str:
 def inline_hashes(text: str, tag: str = "script") -> list[str]:
     """Return the policy sources that allow a document's inline scripts, or styles."""
     bodies = [body for name, body in _INLINE.findall(text) if name == tag]
-    return [f"'sha256-{b64encode(sha256(body.encode()).digest()).decode()}'" for body in bodies]
+    return [hash_source(body.encode()) for body in bodies]
+
+
+def hash_source(script: bytes) -> str:
+    """Return the policy source that allows one inline script or style."""
+    return f"'sha256-{b64encode(sha256(script).digest()).decode()}'"
 
 
 def _format_policy(directives: Mapping[str, Iterable[str]]) -> str:

@@ -8,11 +8,12 @@ from collections.abc import Iterable
 from html import escape
 
 from agentcore.api import ToolView
-from agentcore.server.page.document import inline_hashes, page_folder
+from agentcore.server.page.document import hash_source, inline_hashes, page_folder
 
 _ORIGINS_MARK = "PAGE_ORIGINS"
 _VIEW_MARK = "VIEW_PATH"
 _ALLOW_MARK = "VIEW_PERMISSIONS"
+_MERMAID_MARK = b"/* Mermaid */"
 _ABILITIES = "allow-scripts allow-forms"
 """Sandbox permissions of the document. Without forms, `submit` is not fired; its policy prevents sending them."""
 
@@ -58,3 +59,30 @@ def view_policy(view: ToolView, ancestors: Iterable[str]) -> str:
         "sandbox": _ABILITIES,
     }
     return "; ".join(f"{directive} {sources}".rstrip() for directive, sources in directives.items())
+
+
+def diagram_document() -> tuple[bytes, list[str]]:
+    """Return the document that draws diagrams, and the policy sources of its scripts.
+
+    The library is inside, because nothing can be loaded into a document without an origin.
+
+    Raises:
+        OSError: The page's files are not installed.
+    """
+    folder = page_folder()
+    text = (folder / "ui" / "content" / "diagram-frame.html").read_text(encoding="utf-8")
+    library = (folder / "vendor" / "mermaid.js").read_bytes()
+    # searching megabytes for inline scripts would hold the interpreter's lock
+    hashes = [hash_source(library), *inline_hashes(text)]
+    return text.encode().replace(_MERMAID_MARK, library), hashes
+
+
+def diagram_policy(hashes: Iterable[str], page_origins: Iterable[str]) -> str:
+    """Return the policy of that document: its own scripts, an opaque origin, and only in a frame of the page.
+
+    The library styles what it draws; its result is shown as an image, so that these styles end here.
+    """
+    return (
+        f"default-src 'none'; script-src {' '.join(hashes)}; style-src 'unsafe-inline'; base-uri 'none'; "
+        f"form-action 'none'; frame-ancestors {' '.join(sorted(page_origins))}; sandbox allow-scripts"
+    )

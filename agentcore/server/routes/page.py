@@ -17,7 +17,13 @@ from agentcore.server.http.response import Answer
 from agentcore.server.modules.tool_views import DOCUMENT_PATH, FRAME_PATH
 from agentcore.server.page.document import approval_policy, page_folder, page_policy, page_version, render_page
 from agentcore.server.page.static_files import answer_file
-from agentcore.server.page.view_frame import frame_document, frame_policy, view_policy
+from agentcore.server.page.view_frame import (
+    diagram_document,
+    diagram_policy,
+    frame_document,
+    frame_policy,
+    view_policy,
+)
 from agentcore.server.route_table import ServerRoute
 
 _GENERATION = re.compile(r"^~[^/]*/")
@@ -34,7 +40,12 @@ async def show_page(exchange: Exchange) -> Answer:
     try:
         version = page_version(core.modules, is_stopping=core.is_stopping)
         text = await asyncio.to_thread(
-            render_page, core.modules, version, core.config.file, _counterpart_origin(exchange)
+            render_page,
+            core.modules,
+            version,
+            core.config.file,
+            _counterpart_origin(exchange),
+            _views_origin(exchange),
         )
     except OSError as exc:
         raise Refusal(
@@ -82,8 +93,9 @@ def _redirect_answer(exchange: Exchange) -> Answer:
     return Answer(b"", 307, HTML, {hdrs.LOCATION: f"{exchange.parts.addresses.base_url}/"})
 
 
-def _document_answer(text: str, csp: str) -> Answer:
-    return Answer(text.encode(), 200, HTML, {"Content-Security-Policy": csp, hdrs.CACHE_CONTROL: "no-cache"})
+def _document_answer(text: str | bytes, csp: str) -> Answer:
+    data = text.encode() if isinstance(text, str) else text
+    return Answer(data, 200, HTML, {"Content-Security-Policy": csp, hdrs.CACHE_CONTROL: "no-cache"})
 
 
 def _counterpart_origin(exchange: Exchange) -> str:
@@ -92,6 +104,14 @@ def _counterpart_origin(exchange: Exchange) -> str:
     if parts.counterpart is None:
         return ""
     return counterpart_url(parts.addresses, exchange.request.headers[hdrs.HOST], parts.counterpart)
+
+
+def _views_origin(exchange: Exchange) -> str:
+    """Return the URL of tool views as the browser reaches it; empty if there are none."""
+    parts = exchange.parts
+    if parts.apps is None:
+        return ""
+    return counterpart_url(parts.addresses, exchange.request.headers[hdrs.HOST], parts.apps)
 
 
 def _known_etag(exchange: Exchange) -> str | None:
@@ -117,6 +137,15 @@ async def show_view_document(exchange: Exchange) -> Answer:
     return _document_answer(
         view.document, view_policy(view, (*exchange.parts.addresses.origins, *_page_origins(exchange)))
     )
+
+
+async def show_diagram_frame(exchange: Exchange) -> Answer:
+    """Send the document that draws diagrams, which only the page may frame."""
+    try:
+        document, hashes = await asyncio.to_thread(diagram_document)
+    except OSError as exc:
+        raise Refusal(404, "not_found", "the page's files are not installed") from exc
+    return _document_answer(document, diagram_policy(hashes, _page_origins(exchange)))
 
 
 def _find_view(exchange: Exchange) -> ToolView:
@@ -145,6 +174,9 @@ APPS_ROUTES = (
         "GET", f"{FRAME_PATH}{{id}}", show_view_frame, "The frame of a tool's view.", action=None, content_type=HTML
     ),
     ServerRoute("GET", f"{DOCUMENT_PATH}{{id}}", show_view_document, "A tool's view.", action=None, content_type=HTML),
+    ServerRoute(
+        "GET", "/views/diagrams", show_diagram_frame, "The frame that draws diagrams.", action=None, content_type=HTML
+    ),
 )
 
 ROUTES = (

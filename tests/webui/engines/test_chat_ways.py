@@ -169,3 +169,11 @@ async def test_formulas_are_typeset_with_their_sizes_and_screen_readers_get_math
     await answer.css("ac-formula math", is_hidden=True).counts(2)
     await answer.says("for $5")
     assert (await answer.css("ac-formula[display] .katex-html").box())["height"] > 30
+
+
+async def test_diagram_is_drawn(open_chat):
+    chat = await open_chat()
+    chat.provider.say("```mermaid\ngraph TD\n  A[Start] --> B[End]\n```")
+    await chat.say("draw it")
+    await chat.page.role("img", "Diagram").seen()
+    assert (await chat.page.role("img", "Diagram").box())["width"] > 50

@@ -1,9 +1,11 @@
 import {LitElement, css, html} from 'lit';
 import {GrowingMarkdown, OPEN} from './growing-markdown.js';
 import {Localized, t} from '../../base/i18n.js';
+import {AcDiagram} from '../../ui/content/ac-diagram.js';
 import {codeColours} from '../../ui/content/code-colours.js';
 import {setDirections} from '../../ui/content/direction.js';
 import {formulaStyles} from '../../ui/content/formula-styles.js';
+import {canDraw} from '../../ui/content/drawing.js';
 import {FOLDED_LINES, foldStyles, isFoldedAt} from '../../ui/content/folding.js';
 import {base, buttons, code, tables} from '../../ui/styles.js';
 import {AcCopy} from '../../ui/ac-copy.js';
@@ -48,6 +50,8 @@ export class AcChatText extends Localized(LitElement) {
     .block.long:not([data-open]) > pre.code { max-height: calc(${FOLDED_LINES} * 1lh + var(--ac-space-3)); overflow-y: hidden; }
     .block.long[data-open] > .more { display: none; }
     .block > .more { border: 0; border-top: 1px solid var(--ac-border); border-radius: 0; }
+    .block.diagram > pre.code { border-top: 1px solid var(--ac-border); max-height: 24rem; }
+    .block.diagram:not([data-open]) > ac-diagram[drawn] + pre, .block.diagram:not(:has(> ac-diagram[drawn])) .source { display: none; }
     /* what is being written is followed to its end */
     :host([live]) .block.long:last-child > pre.code { max-height: none; }
     :host([live]) .block.long:last-child > .more { display: none; }
@@ -98,6 +102,10 @@ function dressed(fragment) {
     const block = document.createElement('div');
     block.className = 'block';
     pre.replaceWith(block);
+    if (canDraw && pre.dataset.language === 'mermaid' && !('unfinished' in pre.dataset)) {
+      addDiagram(block, pre);
+      continue;
+    }
     block.append(head(pre), pre);
     const lines = (pre.textContent ?? '').replace(/\n$/, '').split('\n').length;
     if (!isFoldedAt(FOLDED_LINES, lines)) continue;
@@ -105,6 +113,20 @@ function dressed(fragment) {
     block.append(more(lines));
   }
   return fragment;
+}
+
+/** Draw a block's source above it; once it is drawn, a button shows and hides the source. @param {HTMLElement} block @param {HTMLPreElement} pre */
+function addDiagram(block, pre) {
+  block.classList.add('diagram');
+  const diagram = new AcDiagram();
+  diagram.setAttribute('source', pre.textContent ?? '');
+  const line = head(pre);
+  const button = document.createElement('button');
+  button.className = 'source quiet small';
+  button.textContent = t('ui.source');
+  button.setAttribute('aria-expanded', 'false');
+  line.insertBefore(button, line.lastChild);
+  block.append(line, diagram, pre);
 }
 
 /** @param {number} lines */
@@ -117,8 +139,11 @@ function more(lines) {
 
 /** Handle clicks for all blocks: while the text grows, the element of a block may be reused for another one. @param {Event} event */
 function unfold({target}) {
-  const button = /** @type {Element} */ (target).closest('.more');
-  button?.closest('.block')?.toggleAttribute(OPEN, true);
+  const button = /** @type {Element} */ (target).closest('.more, .source');
+  const block = button?.closest('.block');
+  if (!button || !block) return;
+  const isOpen = block.toggleAttribute(OPEN, button.matches('.more') || undefined);
+  if (button.matches('.source')) button.setAttribute('aria-expanded', String(isOpen));
 }
 
 /** @param {HTMLPreElement} pre */

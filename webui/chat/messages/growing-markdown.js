@@ -2,6 +2,7 @@
  * Markdown that grows at its end: complete blocks are rendered once, only the last ones are rendered again, and of these
  * only the differences are applied to the document, so that a selection in it stays.
  */
+import {AcDiagram} from '../../ui/content/ac-diagram.js';
 import {AcFormula} from '../../ui/content/ac-formula.js';
 import {blocksOf, markdown} from '../../ui/content/rich-text.js';
 
@@ -99,10 +100,12 @@ function patchNode(there, wanted) {
   return true;
 }
 
-/** True if nothing differs; what a formula contains is its own. @param {Node} there @param {Node} wanted */
+/** True if nothing differs; what formulas and diagrams add to themselves is their own. @param {Node} there @param {Node} wanted */
 function isSame(there, wanted) {
-  if (!(there instanceof AcFormula && wanted instanceof AcFormula)) return there.isEqualNode(wanted);
-  return ['raw', 'tex', 'display'].every((name) => there.getAttribute(name) === wanted.getAttribute(name));
+  for (const type of [AcFormula, AcDiagram]) {
+    if (there instanceof type && wanted instanceof type) return type.given.every((name) => there.getAttribute(name) === wanted.getAttribute(name));
+  }
+  return there.isEqualNode(wanted);
 }
 
 /** Append to a text that only grew, so that a selection in it stays. @param {Text} there @param {string} wanted */

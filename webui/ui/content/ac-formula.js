@@ -23,6 +23,9 @@ export function loadTypesetting() {
  * starts outside of it includes it; what is copied then is its source.
  */
 export class AcFormula extends HTMLElement {
+  /** The attributes that come from the text. */
+  static given = ['raw', 'tex', 'display'];
+
   connectedCallback() {
     if (!this.firstChild) this._showSource();
     if (this.hasAttribute('typeset')) return void typesetting?.addStyles(this);

@@ -14,6 +14,7 @@ const marked = new Marked({gfm: true, async: false, renderer: {html: ({text}) =>
 /** The text that is being parsed, without space at its end, if it is still being written; empty otherwise. */
 let growing = '';
 marked.use(formulas(placeOf, (rest) => growing !== '' && growing.endsWith(rest.trimEnd())));
+const FENCE_END = /\n[ >]*(?:`{3,}|~{3,})\s*$/;
 const SCHEMES = new Set(['http:', 'https:', 'mailto:']);
 
 /**
@@ -34,6 +35,8 @@ export function markdown(text, isGrowing = false) {
   for (const box of fragment.querySelectorAll('input')) box.replaceWith(box.checked ? '☑ ' : '☐ ');
   for (const table of fragment.querySelectorAll('table')) frameTable(table);
   for (const block of fragment.querySelectorAll('pre')) mendBlock(block);
+  const last = [...fragment.querySelectorAll('pre')].at(-1);
+  if (last && isGrowing && fragment.lastElementChild?.contains(last) && !FENCE_END.test(text)) last.dataset.unfinished = '';
   for (const place of fragment.querySelectorAll('var')) replaceByFormula(place);
   return fragment;
 }
