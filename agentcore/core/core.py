@@ -431,11 +431,14 @@ class Core:
         place = self.find_host(name)
         await self.modules.restart_modules(place.describe_host().modules, place.stop)
 
-    def apply_approvals(self, approvals: ApprovalsConfig) -> None:
+    async def apply_approvals(self, approvals: ApprovalsConfig) -> None:
         """Apply saved settings of `approvals` now, because changes that the user confirmed must not wait for a
         restart."""
+        has_other_mode = approvals.mode != self.policy.mode
         self.policy.apply_config(approvals)
         self.config = self.config.model_copy(update={"approvals": approvals})
+        if has_other_mode:
+            await self.call_review.decide_waiting_calls()
 
     async def measure_storage(self) -> StorageUse:
         """Measure what the state folder holds."""

@@ -3,6 +3,7 @@ export const tools = {
   en: {
     'decider.approver': 'you, in the approval view',
     'decider.terminal': 'you, at the terminal',
+    'decider.mode': 'the mode that you chose meanwhile',
     'decider.client': 'the paired client {name}',
     title: 'Tools',
     search: 'Find a tool',
@@ -89,6 +90,7 @@ export const tools = {
   zh: {
     'decider.approver': '您，在审批视图中',
     'decider.terminal': '您，在终端中',
+    'decider.mode': '你在此期间选择的模式',
     'decider.client': '已配对的客户端 {name}',
     title: '工具',
     search: '查找工具',

@@ -28,7 +28,7 @@ from agentcore.core.approvals.stored import (
 )
 from agentcore.core.events import EventBus
 from agentcore.core.policy.approval_policy import ApprovalPolicy
-from agentcore.core.policy.authority import USER_ACCOUNT
+from agentcore.core.policy.authority import USER_ACCOUNT, Decision
 from agentcore.core.policy.grant_offers import host_offers
 from agentcore.core.policy.grants import grant_row
 from agentcore.errors import ToolError
@@ -173,7 +173,7 @@ class ApprovalQueue:
         self._check_room(request.account, len(text))
         pending = self._add_pending(request, digest, len(text), is_kept=is_kept)
         if is_kept:
-            pending.is_announced = False
+            pending.delay_announcement()
             row = ApprovalRow(request.call_id, request.session_id, text, None, None)
             try:
                 await self._store.approvals.save_call(row)
@@ -185,7 +185,7 @@ class ApprovalQueue:
                 pending.leave_queue("")
                 raise
         # after it is on disk: a listener may decide at once
-        pending.is_announced = True
+        pending.announce()
         if self._pending.get(request.call_id) is pending:
             self._publish_request(request)
         return pending
@@ -223,7 +223,7 @@ class ApprovalQueue:
         # the disk first: a word that was acknowledged is never lost; and no second one comes in between
         pending.is_being_decided = True
         try:
-            if verdict.approved and self.look_again is not None:
+            if verdict.approved and not verdict.is_by_policy and self.look_again is not None:
                 await self._check_unchanged(pending, shown, await self.look_again(shown))
             sources = self._accepted_sources(shown, verdict)
             expires_at_ms = now_ms() + int(self._used_within_s * 1000)
@@ -249,6 +249,40 @@ class ApprovalQueue:
             except RecordWriteError as exc:
                 raise exc.as_tool_error() from exc
         self._publish_decision(shown, verdict)
+
+    def find_waiting_in(self, session_id: str | None) -> list[PendingApproval]:
+        """Return the calls of a session that wait for a decision, or of all sessions; also those not listed yet."""
+        self._drop_expired()
+        return [
+            pending
+            for pending in self._pending.values()
+            if pending.verdict is None and session_id in (None, pending.request.session_id)
+        ]
+
+    async def apply_policy(
+        self, pending: PendingApproval, asked: ApprovalRequest, now: ApprovalRequest, decision: Decision
+    ) -> None:
+        """Apply a new decision of the policy to a call that waits: it runs, is refused, or is shown as it is now.
+
+        A call that was decided or changed in the meantime stays as it is.
+
+        Args:
+            pending: The call in the queue.
+            asked: The request that was looked at.
+            now: The request as it would be made now.
+            decision: The decision about it.
+        Raises:
+            ToolError: `approval_not_found`: it was withdrawn meanwhile; or that the decision cannot be written.
+        """
+        is_settled = pending.verdict is not None or pending.is_being_decided or pending.request is not asked
+        if is_settled or self._pending.get(now.call_id) is not pending:
+            return
+        if decision.kind != "ask":
+            pending.ask_again(now)
+            verdict = Verdict(decision.kind == "allow", decision.by, reason=decision.reason, is_by_policy=True)
+            await self.decide_call(now.call_id, verdict)
+        elif now != asked:
+            await self._show_again(pending, now)
 
     async def reject_all(self, by: str) -> int:
         """Reject all waiting calls, and withdraw approvals whose calls have not begun; return their number."""
@@ -343,15 +377,18 @@ class ApprovalQueue:
         if not now.changes:
             return
         if shown is pending.request:
-            if pending.is_kept:
-                text = request_text(now, pending.asked_digest)
-                await self._store.approvals.save_call(ApprovalRow(call_id, now.session_id, text, None, None))
-            pending.ask_again(now)
-            self._events.publish(
-                "approval.changed", {"callId": call_id, "changes": list(now.changes)}, session_id=now.session_id
-            )
+            await self._show_again(pending, now)
         message = f"the call changed while it waited ({', '.join(now.changes)}); look at it again"
         raise ToolError("approval_changed", message, call_id=call_id, changes=list(now.changes))
+
+    async def _show_again(self, pending: PendingApproval, now: ApprovalRequest) -> None:
+        """Replace the request that is shown, on disk first."""
+        if pending.is_kept:
+            text = request_text(now, pending.asked_digest)
+            await self._store.approvals.save_call(ApprovalRow(now.call_id, now.session_id, text, None, None))
+        pending.ask_again(now)
+        data = {"callId": now.call_id, "changes": list(now.changes)}
+        self._events.publish("approval.changed", data, session_id=now.session_id)
 
     def _accepted_sources(self, request: ApprovalRequest, verdict: Verdict) -> list[SourceRow]:
         """The untrusted sources that the question named: one answer covers them in this session."""

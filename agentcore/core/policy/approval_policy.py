@@ -98,6 +98,7 @@ class ApprovalPolicy:
         self.sources = UntrustedSources()
         self._store = store
         self._page_is_scripted = page_is_scripted
+        self._session_modes: dict[str, ApprovalMode | None] = {}
         self.version = 0
         self.apply_config(config)
 
@@ -114,6 +115,7 @@ class ApprovalPolicy:
         other = ApprovalPolicy(self.config, self.roots, self._store, self._page_is_scripted)
         other.grants = self.grants
         other.sources = self.sources
+        other._session_modes = self._session_modes
         other.rules = (*self.rules, Rule.compile("the new rule", rule, self.roots))
         other._group_rules()
         return other
@@ -121,6 +123,25 @@ class ApprovalPolicy:
     def bump_version(self) -> None:
         """Invalidate the decisions of waiting calls after a change."""
         self.version += 1
+
+    def set_session_mode(self, session_id: str, mode: ApprovalMode | None) -> None:
+        """Set the mode of a chat, which applies to calls that wait there as well.
+
+        Args:
+            session_id: The chat.
+            mode: Its own mode, or its agent's; None: that of app.json.
+        """
+        is_known = session_id in self._session_modes
+        if is_known and self._session_modes[session_id] == mode:
+            return
+        self._session_modes[session_id] = mode
+        self.bump_version()
+
+    def find_session_mode(self, session_id: str) -> ApprovalMode | None:
+        """Return the mode that applies in a chat; None: this process does not know the chat yet."""
+        if session_id not in self._session_modes:
+            return None
+        return self._session_modes[session_id] or self.mode
 
     @property
     def needs_paths(self) -> bool:
@@ -178,6 +199,7 @@ class ApprovalPolicy:
         """Let all that was granted and noted for a session end with it."""
         self.grants.drop_session(session_id)
         self.sources.drop_session(session_id)
+        self._session_modes.pop(session_id, None)
         self.bump_version()
         await self._store.delete_session_rows(session_id)
 
@@ -197,7 +219,6 @@ class ApprovalPolicy:
         arguments: dict[str, Any],
         *,
         agent_id: str = "",
-        mode: ApprovalMode | None = None,
     ) -> Decision:
         """Decide on a call of a chat's model that a client runs, not the core.
 
@@ -206,10 +227,10 @@ class ApprovalPolicy:
             definition: The tool.
             arguments: Its arguments.
             agent_id: The agent that makes the call.
-            mode: The mode that applies; None: that of app.json.
         """
         chat = Principal("chat", session_id)
-        return self.decide(CallFacts(chat, definition, arguments, None, session_id, agent_id, mode or self.mode))
+        mode = self.find_session_mode(session_id) or self.mode
+        return self.decide(CallFacts(chat, definition, arguments, None, session_id, agent_id, mode))
 
     def list_considered(self, facts: CallFacts) -> list[Considered]:
         """All rules, and the grants for its tool, with why each does or does not mean the call."""

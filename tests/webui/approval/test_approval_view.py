@@ -379,7 +379,7 @@ async def test_call_that_changed_while_it_waited_is_asked_about_again(ui):
     await expect(shown).not_to_contain_text("changed while this waited")
     before = ui.host.config.approvals
     rules = [*before.rules, ApprovalRule(tool="note_write", decision="ask")]
-    ui.host.apply_approvals(before.model_copy(update={"rules": rules}))
+    await ui.host.apply_approvals(before.model_copy(update={"rules": rules}))
     try:
         await expect(approve(page)).to_have_attribute("aria-disabled", "false")
         await press(approve(page))
@@ -389,4 +389,4 @@ async def test_call_that_changed_while_it_waited_is_asked_about_again(ui):
         await press(approve(page))
         assert (await verdict(ui, call_id)).approved
     finally:
-        ui.host.apply_approvals(before)
+        await ui.host.apply_approvals(before)
