@@ -41,6 +41,9 @@ __all__ = ["ApprovalQueue", "ApprovalRequest", "Approver", "PendingApproval", "V
 
 log = structlog.get_logger(__name__)
 
+FindDefinition = Callable[[str, str], ToolDefinition | None]
+"""Returns the current definition of a tool on a host; None: it is not there."""
+
 _ASKS_ONCE_A_HOST = frozenset((*(f"mode:{mode}" for mode in MODES_THAT_READ), "untrusted"))
 
 
@@ -65,6 +68,8 @@ class ApprovalQueue:
         self._used_within_s = used_within_s
         self._pending: dict[str, PendingApproval] = {}
         self._away: list[ApprovalRow] = []
+        self._dropped: list[str] = []
+        self._has_restored = False
         self.approver: Approver | None = None
         self.look_again: LookAgain | None = None
 
@@ -76,7 +81,9 @@ class ApprovalQueue:
     def waiting(self) -> list[ApprovalRequest]:
         """Calls that are announced and not decided yet, oldest first."""
         self._drop_expired()
-        return [each.request for each in self._pending.values() if each.verdict is None and each.is_announced]
+        found = [each.request for each in self._pending.values() if each.verdict is None and each.is_announced]
+        # those of the last process come back in the order in which their modules start
+        return sorted(found, key=lambda request: request.requested_at_ms)
 
     @property
     def unused_verdicts(self) -> list[tuple[ApprovalRequest, Verdict]]:
@@ -99,65 +106,71 @@ class ApprovalQueue:
             raise _not_waiting(call_id)
         return pending
 
-    async def targets_left(self) -> list[tuple[str, str, str]]:
+    def targets_left(self) -> list[tuple[str, str, str]]:
         """Return the session, resource id and host of each call that the last process left waiting."""
-        rows = await self._store.approvals.load_calls(now_ms())
-        return [(row.session_id, target, host) for row in rows for target, host in target_of(row.request)]
+        return [(row.session_id, target, host) for row in self._away for target, host in target_of(row.request)]
 
-    async def restore_calls(self, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
-        """Restore the calls that the last process left waiting.
+    async def load_calls(self) -> None:
+        """Load the calls that the last process left waiting; each is restored once its tool is there."""
+        self._away = await self._store.approvals.load_calls(now_ms())
 
-        A call whose tool has changed is shown again, one whose tool no longer exists is dropped, and so is an approval
-        for a tool that has changed. A call on a host that has not come back yet waits for that: see `restore_away`.
+    def restore_calls(self, definition_of: FindDefinition) -> None:
+        """Restore the calls whose tools are there; called when the tool list has changed.
 
-        Args:
-            definition_of: The current definition of a tool on a host.
+        A call whose tool has changed is shown again; an approval for a tool that has changed is dropped.
         """
-        for row in await self._store.approvals.load_calls(now_ms()):
-            try:
-                is_restored = self._restore_call(row, definition_of)
-            except (ValueError, KeyError, TypeError, AttributeError) as exc:
-                log.warning("approval_unreadable", call_id=row.call_id, error=f"{type(exc).__name__}: {exc}")
-                is_restored = False
-            if not is_restored:
-                await self._store.approvals.delete_call(row.call_id)
-
-    def restore_away(self, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
-        """Restore the calls whose host has come back; called when the tool list has changed."""
         away = self._away
         self._away = []
         for row in away:
-            if row.expires_at_ms is None or row.expires_at_ms > now_ms():
+            if row.expires_at_ms is not None and row.expires_at_ms <= now_ms():
+                continue
+            try:
                 self._restore_call(row, definition_of)
-                pending = self._pending.get(row.call_id)
-                if pending is not None and pending.verdict is not None:
-                    self._publish_decision(pending.request, pending.verdict)
+            except (ValueError, KeyError, TypeError, AttributeError) as exc:
+                log.warning("approval_unreadable", call_id=row.call_id, error=f"{type(exc).__name__}: {exc}")
+                self._dropped.append(row.call_id)
+
+    async def finish_restoring(self, definition_of: FindDefinition) -> None:
+        """Drop the calls whose tools no longer exist, now that all modules have started.
+
+        A call on a host that has not come back yet waits for that.
+        """
+        self.restore_calls(definition_of)
+        for row in [row for row in self._away if not host_of(row.request)]:
+            self._drop_row(row)
+            self._away.remove(row)
+        for call_id in self._dropped:
+            await self._store.approvals.delete_call(call_id)
+        self._dropped = []
+        self._has_restored = True
+
+    def _drop_row(self, row: ApprovalRow) -> None:
+        log.info("approval_dropped", call_id=row.call_id, tool=tool_of(row.request))
+        self._dropped.append(row.call_id)
 
     def is_away(self, call_id: str) -> bool:
-        """True for a call on a host that has not come back since the last process ended."""
+        """True for a call whose tool is not there yet: its host has not come back, or modules are starting."""
         return any(row.call_id == call_id for row in self._away)
 
-    def _restore_call(self, row: ApprovalRow, definition_of: Callable[[str, str], ToolDefinition | None]) -> bool:
-        """Put a call back; False: it cannot be decided or run any more."""
-        tool = tool_of(row.request)
-        host = host_of(row.request)
-        definition = definition_of(tool, host)
-        if definition is None and host:
-            self._away.append(row)
-            return True
+    def _restore_call(self, row: ApprovalRow, definition_of: FindDefinition) -> None:
+        """Put a call back, if its tool is there."""
+        definition = definition_of(tool_of(row.request), host_of(row.request))
         if definition is None:
-            log.info("approval_dropped", call_id=row.call_id, tool=tool)
-            return False
+            self._away.append(row)
+            return
         request, asked_digest = read_request(row.call_id, row.session_id, row.request, definition)
         if row.verdict is not None and "tool" in request.changes:
-            log.info("approval_dropped", call_id=row.call_id, tool=tool)
-            return False
+            self._drop_row(row)
+            return
         pending = self._add_pending(request, asked_digest, len(row.request), is_kept=True)
         if row.verdict is None:
             self._publish_request(request)
-        else:
-            pending.set_verdict(request, read_verdict(row.verdict), row.expires_at_ms)
-        return True
+            return
+        verdict = read_verdict(row.verdict)
+        pending.set_verdict(request, verdict, row.expires_at_ms)
+        if self._has_restored:
+            # at the start, the chat asks for all of these once
+            self._publish_decision(request, verdict)
 
     async def put(self, request: ApprovalRequest, *, is_kept: bool = True) -> PendingApproval:
         """Add a call to the queue.
