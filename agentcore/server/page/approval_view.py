@@ -5,6 +5,7 @@ from typing import Any
 
 from agentcore.api import Principal
 from agentcore.approval_rules import Touched, list_touched
+from agentcore.approval_rules.losses import may_lose_something
 from agentcore.core.approvals import ApprovalRequest, Changed, Pairing, PolicyChange
 from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.modules.tool_registry import ToolRegistry
@@ -166,7 +167,7 @@ def waiting_call(
         host=request.host or ("" if record is None else host_of(places, record.name)),
         is_on_other_machine=bool(request.host),
         effects=sorted(effects),
-        is_destructive=definition.annotations.destructive is True,
+        is_destructive=may_lose_something(request.facts),
         reason=request.reason,
         rule=request.rule,
         untrusted_source=request.untrusted_source,
