@@ -82,7 +82,7 @@ export class AcSidebar extends Localized(LitElement) {
           </div>` : nothing}
       </nav>
       <footer>
-        ${approvals.count ? html`<button class="waiting" @click=${this._showApprovals}><ac-icon name="shield"></ac-icon>${t('approval.waiting', {n: approvals.count})}</button>` : nothing}
+        ${approvals.total ? html`<button class="waiting" @click=${this._showApprovals}><ac-icon name="shield"></ac-icon>${t('approval.waiting', {n: approvals.total})}</button>` : nothing}
         <div class="row">
           <ac-connection></ac-connection>
           ${desktopNotices.isPossible ? html`

@@ -46,7 +46,11 @@ export class AcCallAsk extends Localized(LitElement) {
     /** @type {(() => void) | null} */
     this._endShowing = null;
     this._shownId = '';
-    new Listening(this, () => [approvals.subscribe(() => this.requestUpdate())]);
+    new Listening(this, () => {
+      const show = () => this._showFirst();
+      document.addEventListener('ac-show-approvals', show);
+      return [() => document.removeEventListener('ac-show-approvals', show), approvals.subscribe(() => this.requestUpdate())];
+    });
   }
 
   disconnectedCallback() {
@@ -69,6 +73,14 @@ export class AcCallAsk extends Localized(LitElement) {
     const {call} = this;
     if (!call) return nothing;
     return this._isFramed ? this._renderFrame(String(call.callId)) : this._renderText(call);
+  }
+
+  /** Show the first call that is asked about in a chat, if the tray has nothing to show. */
+  _showFirst() {
+    const [first] = approvals.inChats;
+    if (approvals.count > 0 || first !== this._shownId) return;
+    this.scrollIntoView({block: 'nearest'});
+    /** @type {HTMLElement | null} */ (this.renderRoot.querySelector('ac-approval-frame'))?.focus();
   }
 
   /** True if the call is not in the approval queue, such as while its host is away: then the frame has no buttons. */
