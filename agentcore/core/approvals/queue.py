@@ -262,6 +262,9 @@ class ApprovalQueue:
             except RecordWriteError as exc:
                 raise exc.as_tool_error() from exc
         self._publish_decision(shown, verdict)
+        for grant in grants:
+            if grant.scope != "host":
+                self._events.publish("grant.given", {"grantId": grant.grant_id, "tool": grant.tool})
 
     def find_waiting_in(self, session_id: str | None) -> list[PendingApproval]:
         """Return the calls of a session that wait for a decision, or of all sessions; also those not listed yet."""

@@ -62,6 +62,7 @@ class Permission:
         if decision.kind == "allow" and not is_asked:
             call.ruling = CallDecision(decision, decision.by, version)
             call.report_decision(asks=False)
+            await policy.record_use(decision)
             return prepared
         call.ruling = CallDecision(decision, "", version)
         if decision.kind == "ask" and not policy.needs_paths:

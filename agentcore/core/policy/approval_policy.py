@@ -1,5 +1,6 @@
 """Which calls run, which are asked about, and which are refused: deny beats ask, ask beats allow, unknown asks."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -23,6 +24,9 @@ _READ_AND_EGRESS: frozenset[Effect] = frozenset(("read", "egress"))
 _READ_AND_WRITE: frozenset[Effect] = frozenset(("read", "write"))
 _REACHES_OUT: frozenset[Effect] = frozenset(("egress", "execute", "dangerous"))
 """Effects that untrusted content may try to cause."""
+
+_USE_PRECISION_MS = 60_000
+"""How precisely the last use of a grant is stored, so that not every call writes."""
 
 OWN_CALL = Decision("allow", "own_call", "a person's own call")
 """The decision for a user's own call that no rule applies to."""
@@ -182,6 +186,18 @@ class ApprovalPolicy:
         self.grants.drop(grant_id)
         self.bump_version()
         await self._store.delete_grant(grant_id)
+
+    async def record_use(self, decision: Decision) -> None:
+        """Record that a decision let a call run, if it rests on a grant; at most once a minute for each grant."""
+        kind, _, grant_id = decision.by.partition(":")
+        grant = self.grants.find(grant_id) if kind == "grant" else None
+        if grant is None:
+            return
+        used_at_ms = time.time_ns() // 1_000_000
+        if used_at_ms - (grant.row.last_used_at_ms or 0) < _USE_PRECISION_MS:
+            return
+        self.grants.set_last_use(grant_id, used_at_ms)
+        await self._store.save_grant_use(grant_id, used_at_ms)
 
     def drop_granted_by(self, who: str) -> None:
         """Revoke all grants that a client gave; waiting calls are decided again."""

@@ -6,6 +6,7 @@ import {SteadyItems} from '../../base/steady-items.js';
 import {base, buttons} from '../../ui/styles.js';
 import {desktopNotices} from './desktop-notices.js';
 import '../frame/ac-approval-frame.js';
+import '../grants/grant-list.js';
 import '../../ui/ac-icon.js';
 
 /**
