@@ -48,7 +48,7 @@ ISOLATED_PART := $(addprefix plugins/,agent_tools/tests/test_module.py fs_tools/
 	$(addprefix shell_tools/tests/,test_component.py test_terminal.py) \
 	$(addprefix chrome_plugin/tests/,component/test_live_page.py live/test_preview.py tools/test_engine_module.py))
 
-.PHONY: run dev npm screenshots record-answers extension test test-heavy test-apart test-more test-isolated test-fast check lint types page-types imports conformance wheels test-wheels bench constraints clean
+.PHONY: run dev npm screenshots record-answers extension test test-heavy test-apart test-more test-isolated test-fast check lint types page-types imports conformance wheels test-wheels bench counts soak constraints clean
 .DELETE_ON_ERROR:
 
 run:
@@ -112,6 +112,14 @@ conformance: dev npm
 
 bench: dev
 	$(BIN)/python -m benchmarks $(ARGS)
+
+# What starting, calls and answers take in imports, commits, encodings and memory, against benchmarks/budget.json.
+counts: dev
+	$(BIN)/python -m benchmarks.counts $(ARGS)
+
+# Ordinary work for an hour, and whether memory, descriptors, processes and disk stay flat; `ARGS=600`: for ten minutes.
+soak: dev
+	$(BIN)/python -m benchmarks.soak $(ARGS)
 
 # needs nothing but Python
 extension:

@@ -66,6 +66,7 @@ def stages() -> Iterator[list[Part]]:
         Part("types", make("types"), 120),
         Part("page-types", make("page-types"), 30),
         Part("wheels", make("test-wheels"), 60),
+        Part("counts", make("counts"), 60),
     ]
     yield [Part("test", make("test"), 300, make("test"))]
     yield [Part("conformance", make("conformance"), 40)]

@@ -6,5 +6,8 @@ FOR_MODELS = "x-model"
 ALIASES = "x-aliases"
 """Names that models know from other products, accepted from them in place of the argument's own."""
 
+IGNORED = "x-ignored"
+"""Names beside an argument that models know from other products, and that say nothing here: they are left out."""
+
 FLAT = "x-flat"
 """`true` for a list of objects: models may give the properties of a single one beside the other arguments."""

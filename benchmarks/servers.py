@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,13 +69,22 @@ def bare(listing: Path | None = None) -> Iterator[Running]:
 
 
 @contextmanager
-def agentcore(folder: Path, modules: dict[str, str], app: dict[str, Any] | None = None) -> Iterator[Running]:
+def agentcore(
+    folder: Path,
+    modules: dict[str, str],
+    app: dict[str, Any] | None = None,
+    *,
+    program: Sequence[str] = (sys.executable, "-m", "agentcore"),
+    environ: Mapping[str, str] | None = None,
+) -> Iterator[Running]:
     """`agentcore serve` over local modules, given as name and source.
 
     Args:
         folder: An empty folder for app.json, its modules and its state.
         modules: Name to Python source.
         app: What else stands in app.json.
+        program: What is started in place of `python -m agentcore`.
+        environ: More of its environment.
     """
     (folder / "modules").mkdir(parents=True, exist_ok=True)
     (folder / "workspace").mkdir(exist_ok=True)
@@ -83,12 +92,13 @@ def agentcore(folder: Path, modules: dict[str, str], app: dict[str, Any] | None 
         (folder / "modules" / f"{name}.py").write_text(source)
     (folder / "app.json").write_text(json.dumps({"modules": list(modules), **(app or {})}))
     port, token = free_port(), "benchmark-token-0123456789abcdef0123456789"
-    environ = os.environ | {
+    variables = os.environ | {
         "AGENTCORE_TOKEN": token,
         "AGENTCORE_STATE_DIR": str(folder.parent / f"{folder.name}-state"),
+        **(environ or {}),
     }
-    command = [sys.executable, "-m", "agentcore", "serve", "--config", str(folder / "app.json"), "--port", str(port)]
-    with _started(command, port, token, environ, folder) as running:
+    command = [*program, "serve", "--config", str(folder / "app.json"), "--port", str(port)]
+    with _started(command, port, token, variables, folder) as running:
         _wait_for_tools(running)
         yield running
 

@@ -31,6 +31,8 @@ ORIGIN_PATH = "/static/"
 
 _STATIC_IMPORT = re.compile(r"^((?:import|export)\b[^'\";=]*?\bfrom\s*|import\s*)(['\"])([^'\"\n]+)\2", re.MULTILINE)
 _DYNAMIC_IMPORT = re.compile(r"\bimport\(\s*(['\"])([^'\"\n]+)\1\s*\)")
+_FILE_ADDRESS = re.compile(r"\bnew URL\(\s*(['\"])(\.[^'\"\n]+)\1\s*,\s*import\.meta\.url\)")
+_STYLE_PARTS = re.compile(r"\burl\(['\"]?([^'\")]+)['\"]?\)")
 _DOCUMENT_PARTS = re.compile(r"<(?:script|link)\b[^>]*?\b(?:src|href)=\"([^\"]+)\"")
 
 _PAGE_IMPORT = re.compile(r"^import \{([^}\n]*)\} from '(\./[\w./-]+\.js)';$")
@@ -161,10 +163,13 @@ def _targets(name: str, content: bytes) -> Iterator[str]:
     """What a script or a document needs beside itself, as paths in the extension."""
     if name.endswith(".html"):
         found = _DOCUMENT_PARTS.findall(_text(name, content))
+    elif name.endswith(".css"):
+        found = [target for target in _STYLE_PARTS.findall(_text(name, content)) if not target.startswith("data:")]
     elif name.endswith(".js"):
         source = _text(name, content)
         dynamic = [match for match in _DYNAMIC_IMPORT.finditer(source) if not is_comment(source, match.start())]
-        found = [*(match[3] for match in _STATIC_IMPORT.finditer(source)), *(match[2] for match in dynamic)]
+        files = [match[2] for match in _FILE_ADDRESS.finditer(source)]
+        found = [*(match[3] for match in _STATIC_IMPORT.finditer(source)), *(match[2] for match in dynamic), *files]
     else:
         return
     for target in found:

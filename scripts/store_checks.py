@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-KINDS = {".css", ".html", ".js", ".json", ".png", ".svg", ".txt"}
-"""Suffixes of files that a reader can look into."""
+KINDS = {".css", ".html", ".js", ".json", ".png", ".svg", ".txt", ".woff2"}
+"""Suffixes of files that a reader can look into, and of fonts."""
 LIMIT_DESCRIPTION_CHARS = 132
 """Of the Chrome Web Store: https://developer.chrome.com/docs/extensions/reference/manifest/description"""
 ICONS = (16, 32, 48, 128)

@@ -111,6 +111,25 @@ async function vendorOthers() {
   await copyFile(join(PACKAGES, 'axe-core', 'LICENSE'), join(AXE, 'LICENSE-axe-core'));
 }
 
+/**
+ * KaTeX in three parts: its script, its rules for the shadow roots that contain formulas, and its fonts, which browsers accept only
+ * from a style sheet of the document.
+ */
+async function vendorKatex() {
+  await bundle("export {default} from 'katex';", 'katex/katex.js');
+  const dist = join(PACKAGES, 'katex', 'dist');
+  const sheet = await readFile(join(dist, 'katex.min.css'), 'utf8');
+  const faces = sheet.match(/@font-face\{[^}]*\}/g) ?? [];
+  const rules = faces.reduce((left, face) => left.replace(face, ''), sheet);
+  await write(join(VENDOR, 'katex/styles.js'), `export default ${JSON.stringify(rules)};\n`);
+  const fonts = faces.map((face) => face.replace(/,url\([^)]*\) format\("(?:woff|truetype)"\)/g, ''));
+  await write(join(VENDOR, 'katex/fonts.css'), `${fonts.join('\n')}\n`);
+  await mkdir(join(VENDOR, 'katex/fonts'));
+  for (const [, name] of fonts.join('').matchAll(/url\(fonts\/([\w-]+\.woff2)\)/g)) {
+    await copyFile(join(dist, 'fonts', name), join(VENDOR, 'katex/fonts', name));
+  }
+}
+
 async function vendorIcons() {
   const {icons} = await import('lucide');
   const pascal = (name) => name.split('-').map((part) => part[0].toUpperCase() + part.slice(1)).join('');
@@ -131,11 +150,12 @@ const OWNERS = [
   ['dompurify', /^dompurify\.js$/],
   ['highlight.js', /^highlight\.js$/],
   ['lucide', /^lucide\.js$/],
+  ['katex', /^katex\//],
 ];
 
 async function writeManifest() {
   const files = (await readdir(VENDOR, {recursive: true, withFileTypes: true}))
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.js'))
+    .filter((entry) => entry.isFile())
     .map((entry) => relative(VENDOR, join(entry.parentPath, entry.name))).sort();
   const libraries = [];
   for (const [name, pattern] of OWNERS) {
@@ -154,5 +174,6 @@ async function writeManifest() {
 await rm(VENDOR, {recursive: true, force: true});
 await vendorLit();
 await vendorOthers();
+await vendorKatex();
 await vendorIcons();
 await writeManifest();

@@ -30,7 +30,7 @@ from agentcore.api.requirement import (
 )
 from agentcore.api.resource import SERVICE_TYPE, Resource, Resources
 from agentcore.api.result import ArtifactLines, ArtifactLink, Audio, EmbeddedResource, Image, Text, ToolResult
-from agentcore.api.runtime import Runtime
+from agentcore.api.runtime import Runtime, WaitReason
 from agentcore.api.sandbox_requirement import SandboxRequirement
 from agentcore.api.secrets import Secrets, Storage
 from agentcore.api.tool import tool
@@ -57,13 +57,14 @@ from agentcore.secrets import holds_secret
 from agentcore.secrets import mask_known_secrets as mask_secrets
 from agentcore.supervision.listening import Listener, read_listening_sockets
 from agentcore.supervision.recorded_output import Excerpt, Mark, Recording, Track
-from agentcore.supervision.sandbox import Caches, Confinement, HeldPaths, Sandbox, SandboxMode
+from agentcore.supervision.sandbox import CREDENTIALS, Caches, Confinement, HeldPaths, OwnHome, Sandbox, SandboxMode
 from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
 
 if TYPE_CHECKING:
     from agentcore.supervision.control import ConfinedRun, ControlFiles, Quarantined, describe_quarantined
 
 __all__ = [
+    "CREDENTIALS",
     "DOCUMENT_HEAD_BYTES",
     "HIDDEN_FROM_MODELS",
     "SERVICE_TYPE",
@@ -102,6 +103,7 @@ __all__ = [
     "LoginStatus",
     "Mark",
     "Module",
+    "OwnHome",
     "Pace",
     "Principal",
     "Quarantined",
@@ -140,6 +142,7 @@ __all__ = [
     "Track",
     "UrlPolicy",
     "ViewPermission",
+    "WaitReason",
     "WebComponent",
     "Workspace",
     "also_called",

@@ -28,6 +28,12 @@ ServedAddress = Annotated[str, Matches(r"\S{1,2000}", "an address without spaces
 Instructions = Annotated[str, AtMost(FOREIGN_INSTRUCTIONS_CHARS)]
 
 
+WaitReason = Literal["login", "network", "program", "retry"]
+"""What a module waits for that runs but cannot work; see `Runtime.set_waiting`."""
+
+_WaitReasonText = Annotated[str, Matches("(login|network|program|retry)?", "login, network, program, retry or empty")]
+
+
 class Runtime(Protocol):
     """A module's access to the core, from `init` to `shutdown`."""
 
@@ -162,6 +168,21 @@ class Runtime(Protocol):
             subject: What it is about, such as a required program; a later diagnostic replaces it.
             said: The finding.
             advice: What to do about it; empty: there is no problem.
+        """
+        ...
+
+    @operation("waiting", scope="module", narrowed={"reason": _WaitReasonText})
+    def set_waiting(
+        self, reason: WaitReason | Literal[""], said: str = "", *, output: str = "", retry_in_s: float | None = None
+    ) -> None:
+        """Report that the module runs, but cannot work until something has happened; every list of modules shows it.
+
+        Args:
+            reason: `login`: the user has to log in; `network`: the network has to be back; `program`: a program has to
+                be installed; `retry`: it is tried again by itself; empty: it works.
+            said: Why, in a sentence.
+            output: The end of what a program wrote whose failure it was, line by line.
+            retry_in_s: When it is tried again, in seconds from now; None: that is not known.
         """
         ...
 

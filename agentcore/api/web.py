@@ -21,6 +21,7 @@ class WebComponent:
         resource_views: Resource type to the tag of the element that shows one; it gets `resourceId`.
         page_script: A script, relative to `folder`, that is loaded before the application's own.
         csp: Additions to the page's Content-Security-Policy, directive to sources.
+        group: The group of the side bar that lists it: what the user works with, or what the user manages.
     """
 
     tag: str
@@ -31,6 +32,7 @@ class WebComponent:
     resource_views: Mapping[str, str] = field(default_factory=dict)
     page_script: str | None = None
     csp: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    group: Literal["work", "manage"] = "work"
 
 
 class Socket(Protocol):

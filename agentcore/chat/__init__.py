@@ -16,5 +16,6 @@ from agentcore.chat.session.live import Sink
 from agentcore.chat.sessions import SentState, Sessions, clean_title
 from agentcore.chat.settings import ChatDocument, ChatSettings, ModelConfig, ToolCalling
 from agentcore.chat.setup import ChatView, ModelSetup, list_models_at
+from agentcore.chat.skill_list import SkillsView, describe_skills
 from agentcore.chat.system_message import SystemMessages, SystemView
 from agentcore.chat.wire import Attachments, ChatBody, ClientTools, PageInfo

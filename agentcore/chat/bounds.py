@@ -140,3 +140,33 @@ PICTURES_SENT = 20
 
 PICTURES_SENT_BYTES = 20_000_000
 """Maximum total size of these images: providers accept requests of 32 MB, and encoding adds a third to an image."""
+
+SKILLS_FOUND = 200
+"""Maximum skills that are found; further ones are ignored."""
+
+SKILLS_PROPOSED = 8
+"""Maximum skills that wait for the user's review at once; the others are proposed when these are decided."""
+
+SKILL_HEAD_CHARS = 16 * 1024
+"""Maximum length of the frontmatter of a skill."""
+
+SKILL_BYTES = 128 * 1024
+"""Maximum size of a SKILL.md."""
+
+SKILL_FILE_BYTES = 128 * 1024
+"""Maximum size of another file of a skill as text; of a larger one, the user reviews the digest."""
+
+SKILL_TEXT_BYTES = 2 * 1024 * 1024
+"""Maximum total size of a skill's files as text; of further ones, the user reviews the digest."""
+
+SKILL_HASHED_BYTES = 32 * 1024 * 1024
+"""Maximum total size of the other files of a skill."""
+
+SKILL_FILES = 2_000
+"""Maximum files of a skill."""
+
+SKILL_DEPTH = 12
+"""Maximum depth of the folders in a skill."""
+
+SKILLS_TOLD_CHARS = 12_000
+"""Maximum total length of the names and descriptions of skills, as sent to a model."""

@@ -14,6 +14,7 @@ from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.bounds import QUEUED_CHARS, QUEUED_MESSAGES, TITLE_CHARS
 from agentcore.chat.client_context import dump_client_tools, dump_page
 from agentcore.chat.session import transcript
+from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.queue import publish_queue, queue_view
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.view import (
@@ -351,14 +352,18 @@ class Sessions:
         async with self._unpin_if_unsent(session_id, attachments):
             await self._replace_running_turn(session_id, partial(self._rerun_edited_message, session_id, row, said))
 
-    async def retry_answer(self, session_id: str) -> None:
+    async def retry_answer(self, session_id: str, *, writes_calls: bool = False) -> None:
         """Request the model's answer to the last user message again.
 
+        Args:
+            session_id: The session.
+            writes_calls: True if the session's model writes its calls from now on, because it is not given the tools.
         Raises:
             ToolError: As `edit_message`; `message_not_found`: there is no user message yet.
         """
         await self._find_user_message(session_id, None)
-        await self._replace_running_turn(session_id, partial(self._rerun_last_message, session_id))
+        work = partial(self._rerun_last_message, session_id, writes_calls=writes_calls)
+        await self._replace_running_turn(session_id, work)
 
     async def stop_turn(self, session_id: str) -> int:
         """Stop a session's tasks, including waiting calls; messages remain. Return how many tasks were stopped.
@@ -649,7 +654,9 @@ class Sessions:
             await turn.start_with_message(message)
         return await self._turns.run_turn(turn, session_id)
 
-    async def _rerun_last_message(self, session_id: str, stream: Stream) -> list[str]:
+    async def _rerun_last_message(self, session_id: str, stream: Stream, *, writes_calls: bool) -> list[str]:
+        if writes_calls:
+            await self._store_written_calls(session_id)
         row = await self._find_user_message(session_id, None)
         await self._rewind_session(session_id, row.number + 1, None)
         brought = await self._chats.load_message_context(session_id, row.number)
@@ -657,6 +664,15 @@ class Sessions:
             session_id, steps=0, tokens=0, page=brought.page, client_tools=brought.client_tools
         )
         return await self._turns.run_turn(await self._turns.load_turn(session_id, stream), session_id)
+
+    async def _store_written_calls(self, session_id: str) -> None:
+        """Store that the session's model writes its calls from now on."""
+        session = await self.find_session(session_id)
+        settings = self._settings()
+        choice = settings.choose_model(session.model or None, settings.get_agent(session.agent_id))
+        scales = ModelScales.from_json_text(session.model_scales)
+        scales.record_written_calls(choice.full_name)
+        await self._chats.update_session(session_id, model_scales=scales.to_json_text())
 
     async def _rewind_session(self, session_id: str, number: int, replacement: NewMessage | None) -> None:
         for call in await self._chats.load_open_calls(session_id):

@@ -23,6 +23,13 @@ HostName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
 """The name of a host."""
 
 
+SKILLS_PART = "skills"
+"""Id of the part of the system message that explains skills; without it, there are none."""
+
+SKILL_PART = "skill:"
+"""Beginning of the ids of the parts with the single skills."""
+
+
 class _Settings(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -61,7 +68,8 @@ class AgentConfig(_Settings):
         tuple[str, ...],
         Field(
             description="Patterns of the parts that its model is told before the conversation: `environment`, "
-            "`module:NAME`, `folder:AGENTS.md`, `folder:CLAUDE.md`, `agent`, `date`; `!pattern` leaves some out."
+            "`module:NAME`, `folder:AGENTS.md`, `folder:CLAUDE.md`, `skills`, `skill:NAME`, `agent`, `date`; "
+            "`!pattern` leaves some out."
         ),
     ] = ("*",)
     model: Annotated[str | None, Field(description="Its model, unless the request names one.")] = None
@@ -97,6 +105,18 @@ class AgentConfig(_Settings):
     def includes_part(self, part_id: str) -> bool:
         """True if the part of the system message is sent to this agent's model."""
         return _matches_patterns(part_id, self.system_parts)
+
+    def uses_skill(self, name: str) -> bool:
+        """True if this agent's model gets the skill."""
+        return self.includes_part(SKILLS_PART) and self.includes_part(f"{SKILL_PART}{name}")
+
+    def with_skill(self, name: str, *, is_on: bool) -> tuple[str, ...]:
+        """Return the patterns of parts with which this agent's model gets a skill, or does not."""
+        part = f"{SKILL_PART}{name}"
+        kept = tuple(pattern for pattern in self.system_parts if pattern not in {part, f"!{part}"})
+        if self.model_copy(update={"system_parts": kept}).includes_part(part) is is_on:
+            return kept
+        return (*kept, part if is_on else f"!{part}")
 
     def names_tool(self, tool: str) -> bool:
         """True if a pattern other than `*` matches the tool."""
@@ -158,6 +178,11 @@ class ModelChoice(_Settings):
     context_tokens: int | None = None
     timeout_s: float = PROVIDER_SILENCE_SECONDS
     max_retries: int = 2
+
+    @property
+    def full_name(self) -> str:
+        """The name under which a session knows the model."""
+        return f"{self.provider}:{self.model}"
 
     @property
     def dialect(self) -> Dialect:

@@ -15,7 +15,7 @@ from agentcore.chat.model.provider_models import ask_for_models, sort_chat_model
 from agentcore.chat.model.providers import PROVIDERS, ProviderName, provider_and_model
 from agentcore.chat.model_status import ModelStatus, find_model_status
 from agentcore.chat.session.view import View
-from agentcore.chat.settings import ChatSettings, ModelConfig, ToolCalling
+from agentcore.chat.settings import SKILLS_PART, ChatSettings, ModelConfig, ToolCalling
 from agentcore.core.core import Core
 from agentcore.core.settings import SettingChange, SettingsPlan, SettingsSubject, plan_changes
 from agentcore.errors import ToolError
@@ -81,12 +81,13 @@ class ChatView(View):
     providers: list[ProviderView]
     local_servers: list[KnownServerView]
     modes: list[ApprovalMode]
+    folders: Annotated[list[str], Field(description="The workspace folders that tools work in.")]
 
     def without_addresses(self) -> "ChatView":
-        """Return a copy for clients that only chat: a custom address may name a private host, or contain a login."""
+        """Return a copy for clients that only chat: addresses and folders may name private hosts and users."""
         models = [model.model_copy(update={"base_url": None}) for model in self.models]
         providers = [provider.model_copy(update={"base_url": None}) for provider in self.providers]
-        return self.model_copy(update={"models": models, "providers": providers})
+        return self.model_copy(update={"models": models, "providers": providers, "folders": []})
 
 
 class ModelSetup:
@@ -158,6 +159,7 @@ class ModelSetup:
                 for place in self.places
             ],
             modes=list(APPROVAL_MODES),
+            folders=[str(root) for root in self._core.workspace.roots],
         )
 
     async def find_local_servers(self) -> list[LocalServer]:
@@ -221,6 +223,38 @@ class ModelSetup:
         await asyncio.to_thread(plan.write)
         self._models = {**(self._models or {}), name: model.model_dump(exclude_unset=True)}
         self.publish_change(("/models/" + name,))
+
+    async def plan_agent_skill(self, agent_id: str, skill: str, *, is_on: bool) -> SettingsPlan:
+        """Plan the change of app.json that gives an agent's model a skill, or no longer.
+
+        Raises:
+            ToolError: `agent_not_found`; `skills_off`: the agent has no skills at all; or it cannot be written.
+            ConfigError: app.json cannot be read.
+        """
+        agent = self.settings.get_agent(agent_id)
+        if is_on and not agent.includes_part(SKILLS_PART):
+            message = (
+                f"agent {agent_id!r} gets no skills, because its system_parts leave out `skills`; change that first"
+            )
+            raise ToolError("skills_off", message, agent_id=agent_id)
+        parts = agent.with_skill(skill, is_on=is_on)
+        change = SettingChange(("agents", agent_id, "system_parts"), list(parts))
+        subject = SettingsSubject.of_app(self._core.config, blocks=self._core.modules.block_models())
+        document = await asyncio.to_thread(subject.read_document)
+        return await asyncio.to_thread(plan_changes, document, [change])
+
+    async def change_agent_skill(self, plan: SettingsPlan, agent_id: str, skill: str, *, is_on: bool) -> None:
+        """Write exactly what was planned for an agent; takes effect at once.
+
+        Raises:
+            ConfigError: app.json cannot be written, or another program changed it meanwhile.
+        """
+        parts = self.settings.get_agent(agent_id).with_skill(skill, is_on=is_on)
+        await asyncio.to_thread(plan.write)
+        agents = dict(self._agents or {})
+        agents[agent_id] = {**agents.get(agent_id, {}), "system_parts": list(parts)}
+        self._agents = agents
+        self.publish_change((f"/agents/{agent_id}",))
 
     def apply_saved_config(self, saved: Mapping[str, Any]) -> None:
         """Use the models and agents of a saved app.json; takes effect at once.

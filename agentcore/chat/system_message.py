@@ -8,6 +8,7 @@ from pydantic import Field
 
 from agentcore.chat.client_context import ClientContext
 from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools
+from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.view import View
 from agentcore.chat.sessions import Sessions
 from agentcore.chat.settings import ChatSettings, ModelChoice
@@ -26,7 +27,11 @@ class SystemPartView(View):
     """One part of what the model is told."""
 
     id: Annotated[
-        str, Field(description="`environment`, `host`, `module:NAME`, `folder:FILE`, `agent`, `date`, `tools`, `page`.")
+        str,
+        Field(
+            description="`environment`, `host`, `module:NAME`, `folder:FILE`, `skills`, `skill:NAME`, `agent`, `date`, "
+            "`tools`, `page`."
+        ),
     ]
     source: Annotated[str, Field(description="The title of the module, the name of the file; else empty.")]
     text: str
@@ -102,15 +107,17 @@ class SystemMessages:
         registry = self._core.registry
         where = registry.choose_host(settings.hosts_for(session.host, session.agent_id))
         all_tools = list_offered_tools(registry, client.tools, agent, where)
-        toolbox = Toolbox(all_tools, json.loads(session.found_tools or "[]"))
+        toolbox = Toolbox(all_tools, json.loads(session.found_tools or "[]"), plan.choose_skills(agent))
         given = list(toolbox.get_offered_tools().values())
-        is_prompted = model is not None and model.tools == "prompted"
+        is_prompted = model is not None and (
+            model.tools == "prompted" or ModelScales.from_json_text(session.model_scales).writes_calls(model.full_name)
+        )
         parts = system_message(
             plan.build_parts(agent, *resolve_modules_and_host(registry, where, toolbox.modules)),
             given,
             client.page,
             locale,
-            is_prompted=is_prompted,
+            written_form="tag" if is_prompted else None,
         )
         return SystemView(
             parts=[_to_part_view(part, plan.choice) for part in parts],

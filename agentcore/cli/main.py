@@ -20,6 +20,7 @@ _COMMANDS = {
     "chat": LazyCommand("agentcore.cli.commands.chat:chat", "Talk to a model that can call the tools."),
     "call": LazyCommand("agentcore.cli.commands.call:call", "Call a tool."),
     "tools": LazyCommand("agentcore.cli.commands.tools:tools", "List tools, or show one."),
+    "skills": LazyCommand("agentcore.cli.commands.skills:skills", "List skills, or show one."),
     "modules": LazyCommand(
         "agentcore.cli.commands.modules.modules:modules", "List, enable, disable and reload modules."
     ),

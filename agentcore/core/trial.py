@@ -56,6 +56,8 @@ async def try_module(config: AppConfig, name: str, folder: Path) -> Trial:
 
 
 async def _describe_trial(record: ModuleRecord, started_ms: float) -> Trial:
+    waiting = record.waiting
+    reason = "" if waiting is None or waiting.reason == "login" else waiting.said
     problems = [*record.tool_errors, *record.conflicts]
     try:
         report = await read_report(record.report, record.name)
@@ -63,4 +65,4 @@ async def _describe_trial(record: ModuleRecord, started_ms: float) -> Trial:
         problems.append(exc.message)
         report = Report()
     tools = tuple(tool.definition for tool in (*record.tools, *record.withheld))
-    return Trial("", started_ms, tools, tuple(problems), dict(record.notes), report)
+    return Trial(reason, started_ms, tools, tuple(problems), dict(record.notes), report)

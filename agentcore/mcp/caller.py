@@ -1,6 +1,6 @@
 """The client behind an MCP request, and what it may use."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Annotated, Literal, get_args
@@ -100,6 +100,14 @@ class Departures:
         return found or ("ended" if self.is_over else "lost")
 
 
+MarkWaiting = Callable[[RequestId, bool], Awaitable[None]]
+"""Records outside the server that a request waits for the user (True), or that its call is about to run (False)."""
+
+
+async def _mark_nowhere(request_id: RequestId, is_waiting: bool) -> None:
+    """Do nothing: over HTTP, nothing is left of a connection that could use it when the server ends."""
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """One connection of a client.
@@ -115,6 +123,7 @@ class Caller:
         wishes: Notifications that it requested, in the revisions in which it does that once per session.
         departures: Why its requests ended before they were answered.
         mark: Names the frames around untrusted text in its results; random.
+        mark_waiting: Records which of its calls only wait, so that it learns that they did not run if the server ends.
     """
 
     principal: Principal
@@ -127,6 +136,7 @@ class Caller:
     wishes: SessionSubscriptions = field(default_factory=SessionSubscriptions)
     departures: Departures = field(default_factory=Departures)
     mark: str = field(default_factory=new_mark)
+    mark_waiting: MarkWaiting = _mark_nowhere
 
     @property
     def is_model(self) -> bool:

@@ -228,8 +228,10 @@ class ClientCalls:
         self._attended.add(call_id)
         self._unattended.pop(call_id, None)
         try:
+            await wish.tell.mark_waiting(is_waiting=True)
             if not await self._is_decided(wish, call_id):
                 return _waiting_outcome(wish.caller, call_id)
+            await wish.tell.mark_waiting(is_waiting=False)
             return await self._run_call(wish, call_id)
         except asyncio.CancelledError:
             if wish.tell.departure == "cancelled":

@@ -42,6 +42,14 @@ class CallReporter(Protocol):
         """
         ...
 
+    async def mark_waiting(self, *, is_waiting: bool) -> None:
+        """Record whether the call only waits for the user, or is about to run.
+
+        Raises:
+            ToolError: `too_many_unread`: that it runs could not be recorded.
+        """
+        ...
+
     async def send_log(self, level: LogLevel, tool: str, message: str) -> None:
         """Send a log message of the call.
 
@@ -88,6 +96,11 @@ class ClientReporter:
         # report none or a smaller one: such a report adds next to nothing, so that a later fraction still counts.
         self._done = max(self._done + _LEAST_STEP, fraction or 0.0)
         await self._ctx.session.report_progress(self._done, None if fraction is None else 1.0, message)
+
+    async def mark_waiting(self, *, is_waiting: bool) -> None:
+        """Record whether the call only waits for the user, or is about to run."""
+        if (request_id := self._ctx.request_id) is not None:
+            await self._caller.mark_waiting(request_id, is_waiting)
 
     async def send_log(self, level: LogLevel, tool: str, message: str) -> None:
         """Send a log message, if the client has requested its level."""

@@ -136,6 +136,10 @@ class _Running:
         if self.tell is not None:
             await self.tell.report_progress(fraction, message)
 
+    async def mark_waiting(self, *, is_waiting: bool) -> None:
+        if self.tell is not None:
+            await self.tell.mark_waiting(is_waiting=is_waiting)
+
     async def send_log(self, level: LogLevel, tool: str, message: str) -> None:
         if self.tell is not None:
             await self.tell.send_log(level, tool, message)

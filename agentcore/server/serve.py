@@ -28,6 +28,7 @@ from agentcore.server.http.listening import ListenError, PortTakenError, open_li
 from agentcore.server.mcp import Pipes
 from agentcore.server.missing import install_missing, report_missing
 from agentcore.store.state import StateDir, write_private_file
+from agentcore.supervision.loop_guard import STOP_SIGNALS
 
 log = structlog.get_logger(__name__)
 
@@ -35,7 +36,6 @@ STOP_SECONDS = 60.0
 """Maximum duration of an orderly shutdown. After it the process exits at once, which loses nothing acknowledged."""
 
 _ANSWER_SECONDS = 2.0
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 Console = Callable[[Core], Coroutine[Any, Any, None]]
 """Reads commands from the server's terminal; runs beside the server and is cancelled when that stops."""
@@ -368,7 +368,7 @@ class _Ending:
         self._former: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
-        for number in _SIGNALS:
+        for number in STOP_SIGNALS:
             self._former[number] = signal.signal(number, self._handle_signal)
         return self
 

@@ -25,6 +25,9 @@ from agentcore.supervision.server_threads import ServerThreads
 EXIT_SIGNAL = signal.SIGXCPU
 """Its handler in the server is the C function `_exit`, so that its number is the exit code: 24 on Linux and macOS."""
 
+STOP_SIGNALS = frozenset({signal.SIGINT, signal.SIGTERM})
+"""What makes the server stop. Others may be handled by a module."""
+
 BEATS = 2
 """Number of 8-byte counters in shared memory: iterations of the loop, checks of the server's own watchdog."""
 
@@ -46,7 +49,7 @@ class LoopGuard:
     Args:
         control: The socket to the server; it closes when the server ends.
         memory: Descriptor of the shared memory with the heartbeats.
-        signals: Descriptor from which the signals sent to the server are read.
+        signals: Descriptor from which the numbers of the signals sent to the server are read, one byte each.
         stacks: Descriptor from which stacks of server threads are read.
         orders: `pid` of the server; `limit_s` and `grace_s`, how long the loop may be blocked at most, before and after
             the server was signalled to stop; `stop_s`, how long stopping may take; `report`, a file that describes what
@@ -78,10 +81,10 @@ class LoopGuard:
         while True:
             for fd, _ in poll.poll(1000 * self._interval_s):
                 if fd == self._signals:
-                    if os.read(fd, 4096):
-                        self._told_to_end_s = self._told_to_end_s or 0.0
-                    else:
+                    if not (numbers := os.read(fd, 4096)):
                         poll.unregister(fd)
+                    elif STOP_SIGNALS & set(numbers):
+                        self._told_to_end_s = self._told_to_end_s or 0.0
                 elif not self._receive_messages():
                     self._remove_report()
                     return

@@ -220,6 +220,8 @@ class RunningHost:
         for record in self.host.modules.records.values():
             if record.state != "ready":
                 found.append(f"module {record.name} is {record.state}: {record.reason}\n{record.traceback}".rstrip())
+            elif record.waiting is not None and record.waiting.reason != "login":
+                found.append(f"module {record.name} cannot work yet: {record.waiting.said}\n{record.output}".rstrip())
             found += [f"module {record.name}: {text}" for text in (*record.tool_errors, *record.conflicts)]
         return found
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agentcore.model_mark import ALIASES, FLAT
+from agentcore.model_mark import ALIASES, FLAT, IGNORED
 from agentcore.tool_forms.merging import merge_all_of
 
 
 def rename_arguments(value: dict[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object whose unknown names are replaced by the properties that declare them as aliases.
+    """Return an object whose unknown names are replaced by the properties that declare them as aliases, or left out.
 
     A name is left as it is, to be rejected, if its property is given too.
 
@@ -20,8 +20,11 @@ def rename_arguments(value: dict[str, Any], schema: Mapping[str, Any]) -> dict[s
     if properties.keys() >= value.keys():
         return value
     names = _aliases_of(properties)
+    ignored = _list_names(properties, IGNORED)
     renamed: dict[str, Any] = {}
     for name, each in value.items():
+        if name in ignored:
+            continue
         own = names.get(name, name)
         if own != name and (_is_given(value, own) or _is_given(renamed, own)):
             own = name
@@ -56,12 +59,17 @@ def list_renamed(value: dict[str, Any], schema: Mapping[str, Any]) -> list[tuple
 
 def _aliases_of(properties: Mapping[str, Any]) -> dict[str, str]:
     """Return the aliases of properties; none that is the name of a property."""
+    return _list_names(properties, ALIASES)
+
+
+def _list_names(properties: Mapping[str, Any], key: str) -> dict[str, str]:
+    """Return the names that properties list under a key, each with its property; none that is itself one."""
     return {
-        alias: name
+        listed: name
         for name, part in properties.items()
-        if isinstance(part, dict) and isinstance(part.get(ALIASES), list)
-        for alias in part[ALIASES]
-        if alias not in properties
+        if isinstance(part, dict) and isinstance(part.get(key), list)
+        for listed in part[key]
+        if listed not in properties
     }
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from agentcore.model_mark import ALIASES, FLAT, FOR_MODELS
+from agentcore.model_mark import ALIASES, FLAT, FOR_MODELS, IGNORED
 from agentcore.tool_forms.keywords import over_parts
 
 
@@ -14,6 +14,7 @@ def for_models(schema: dict[str, Any]) -> dict[str, Any]:
     made = over_parts(schema, lambda part: for_models(part) if isinstance(part, dict) else part)
     said = made.pop(FOR_MODELS, None)
     made.pop(ALIASES, None)
+    made.pop(IGNORED, None)
     made.pop(FLAT, None)
     if isinstance(said, str):
         made["description"] = said

@@ -19,6 +19,7 @@ from agentcore.core.core import Core
 from agentcore.hosts.hosts import Hosts
 from agentcore.hosts.wire.socket_file import short_name
 from agentcore.store.state import StateDir
+from agentcore.store.state.private_file import read_private_file
 from agentcore.testing.hosting import HostPlan, running_host
 from tests.hosts.test_killed_server import hosts_of
 
@@ -344,19 +345,27 @@ async def test_call_that_is_sent_again_while_the_server_starts_waits_for_its_end
 
 
 @pytest.mark.more
-async def test_start_that_is_broken_off_leaves_it_to_the_next_server(servers):
+@pytest.mark.parametrize("read_s", [0, 1], ids=["before it has greeted", "while it is looked for"])
+async def test_start_that_is_broken_off_leaves_it_to_the_next_server(servers, read_s, monkeypatch):
+    def read_slowly(path: Path, limit: int) -> bytes | None:
+        time.sleep(read_s)
+        return read_private_file(path, limit)
+
     async with servers.server() as first:
         await first.call("count")
         before = (await first.call("where")).data
     os.kill(before["pid"], signal.SIGSTOP)
     async with servers.starting() as second:
-        start = asyncio.create_task(second.start())
-        async with asyncio.timeout(20):
-            while second.find_host("lasting").describe_host().state != "starting":
-                await asyncio.sleep(0.01)
-        start.cancel()
-        with suppress(asyncio.CancelledError):
-            await start
+        with monkeypatch.context() as slow:
+            slow.setattr("agentcore.hosts.server_end.host_process.read_private_file", read_slowly)
+            start = asyncio.create_task(second.start())
+            async with asyncio.timeout(20):
+                while second.find_host("lasting").describe_host().state != "starting":
+                    await asyncio.sleep(0.01)
+            await asyncio.sleep(0.1)
+            start.cancel()
+            with suppress(asyncio.CancelledError):
+                await start
     os.kill(before["pid"], signal.SIGCONT)
     async with servers.server() as third:
         assert (await third.call("where")).data == before

@@ -11,7 +11,7 @@ import pytest
 from tests.server.served import LIMIT_S, gone, is_alive
 
 HOLDING = textwrap.dedent('''
-    import asyncio, re, subprocess, time
+    import asyncio, re, signal, subprocess, time
     from agentcore.api import Module, tool
 
     class Holding(Module):
@@ -37,6 +37,11 @@ HOLDING = textwrap.dedent('''
             """
             time.sleep(seconds)
             return "slept"
+
+        @tool
+        async def listen(self) -> None:
+            """Handle a signal of its own."""
+            signal.signal(signal.SIGUSR1, lambda *_: None)
 
         @tool
         async def child(self) -> int:
@@ -140,6 +145,16 @@ def test_server_that_was_stopped_itself_is_not_ended(start_server):
     server.process.terminate()
     assert server.process.wait(LIMIT_S) == 0
     assert not any(line["event"] == "server_ended_by_loop_guard" for line in server.rest())
+
+
+@pytest.mark.spec("S4")
+def test_signal_that_a_module_handles_does_not_end_the_server(start_server):
+    server = start_server({"holding": HOLDING}, loop_blocked_max=3600, stop_grace=0.5)
+    assert server.result("listen")["ok"]
+    server.process.send_signal(signal.SIGUSR1)
+    assert server.result("sleep", seconds=3)["ok"]
+    server.process.terminate()
+    assert server.process.wait(LIMIT_S) == 0
 
 
 @pytest.mark.spec("S4")

@@ -64,6 +64,7 @@ class Provider:
     """Plays replies in the protocols of OpenAI and of Anthropic, and keeps what it was sent.
 
     Attributes:
+        properties: What a llama.cpp server says of itself; None: it is another one.
         script: Gives the reply to a request, in place of `replies`.
     """
 
@@ -73,6 +74,7 @@ class Provider:
     url: str = ""
     listed: Any = None
     list_status: int = 200
+    properties: Any = None
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     script: Callable[[dict[str, Any]], Reply] | None = None
 
@@ -97,6 +99,10 @@ class Provider:
         """`GET /v1/models`."""
         self.headers.append(dict(request.headers))
         return web.json_response(self.listed, status=self.list_status)
+
+    async def props(self, request: web.Request) -> web.Response:
+        """`GET /props`, as llama.cpp has it."""
+        return web.json_response(self.properties, status=404 if self.properties is None else 200)
 
     async def _play(self, request: web.Request, events: Callable[[Reply], list[bytes]]) -> web.StreamResponse:
         self.requests.append(await request.json())
@@ -202,10 +208,10 @@ def pieces(text: str, size: int = 8) -> list[str]:
 
 
 async def accept_instructions(host: Any) -> None:
-    """Accept, as the user does, the instruction files that are in the working folder of a host now."""
+    """Accept, as the user does, the instruction files and skills that a host finds now."""
     await read_sources(host)
     for change in host.policy_changes.waiting:
-        if change.proposal.kind == "instructions":
+        if change.proposal.kind in {"instructions", "skill"}:
             await host.policy_changes.decide_change(change.change_id, approved=True, by="test")
 
 
@@ -310,6 +316,7 @@ async def provider() -> AsyncIterator[Provider]:
     app.router.add_post("/v1/chat/completions", played.openai)
     app.router.add_post("/v1/messages", played.anthropic)
     app.router.add_get("/v1/models", played.models)
+    app.router.add_get("/props", played.props)
     async with TestServer(app) as server:
         played.url = f"http://127.0.0.1:{server.port}"
         yield played

@@ -13,7 +13,7 @@ class _Edit(BaseModel):
 
 
 class _Arguments(BaseModel):
-    path: str = Field(json_schema_extra=known_to_models() | also_called("file_path", "timeout"))
+    path: str = Field(json_schema_extra=known_to_models() | also_called("file_path", "timeout", ignored=["reason"]))
     timeout: int = 3
     edits: list[_Edit] | None = Field(None, json_schema_extra=also_called(flat=True))
 
@@ -28,6 +28,7 @@ SCHEMA = LoweredSchema(_Arguments.model_json_schema())
         ({"file_path": "a"}, {"path": "a"}),
         ({"file_path": "a", "path": None}, {"path": "a"}),
         ({"timeout": 5}, {"timeout": 5}),  # a property of its own
+        ({"file_path": "a", "reason": "To read it."}, {"path": "a"}),
         ({"old_string": "a", "new_string": "b"}, {"edits": [{"old": "a", "new": "b"}]}),
         ({"old": "a", "new": "b", "replace_all": True}, {"edits": [{"old": "a", "new": "b", "all": True}]}),
         ({"edits": None, "old": "a", "new_string": "b"}, {"edits": [{"old": "a", "new": "b"}]}),

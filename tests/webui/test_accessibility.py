@@ -33,7 +33,7 @@ class Broken(Module):
 
 
 VIEWS = {
-    "#/": "Overview",
+    "#/": "New chat",
     "#/modules": "Modules",
     "#/modules/clock": "Clock",
     "#/modules/second": "Second",

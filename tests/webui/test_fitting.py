@@ -34,6 +34,7 @@ VIEWS = {
     "#/tools": "ac-tool-list a",
     "#/tools/browser_click": "ac-view-tool ac-schema-form",
     "#/tools/edit": "ac-view-tool ac-schema-form",
+    "#/skills": "ac-view-skills ac-empty",
     "#/activity": "ac-call-row",
     "#/activity/CALL": "ac-view-call",
     "#/clients": "ac-view-clients ac-connect-client",

@@ -25,6 +25,7 @@ FEATURES: dict[str, set[str]] = {
     "approval": {"tools"},
     "activity": {"tools"},
     "clients": set(),
+    "skills": set(),
     "views": {"approval"},
     "chat": {"approval", "models", "questions", "queue", "results", "tools", "views"},
     "modules": {"requirements", "settings", "tools"},

@@ -1,5 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {allowedText, callerText} from './labels.js';
+import {allowedText, callerText, chatTitle} from './labels.js';
 import {Localized, formatDuration, t} from '../base/i18n.js';
 import {hostIn, moduleHref} from '../base/hosted-name.js';
 import {href} from '../base/router.js';
@@ -42,7 +42,8 @@ export class AcCallFacts extends Localized(LitElement) {
         ${call.duration_ms === null ? nothing : fact('duration', formatDuration(call.duration_ms))}
         ${fact('host', host && html`<a class="mono" href=${href(['hosts'])}>${host}</a>`)}
         ${fact('module', call.module && html`<a class="mono" href=${moduleHref(call.module)}>${call.module}</a>`)}
-        ${fact('session', call.session_id && link(['activity'], {session: call.session_id}, call.session_id))}
+        ${fact('chat', chatTitle(call.session_id) && html`<a href=${href(['chats', call.session_id])}>${t('activity.openChat')}</a>`)}
+        ${fact('session', call.session_id && link(['activity'], {session: call.session_id}, chatTitle(call.session_id) || call.session_id))}
         ${fact('resource', call.resource_id && html`<code>${call.resource_id}</code>`)}
         ${fact('callId', call.call_id && html`<code>${call.call_id}</code> <ac-copy .value=${call.call_id}></ac-copy>`)}
         ${fact('seq', call.seq)}

@@ -1,5 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {callerText, rowSign, rowText} from './labels.js';
+import {callerText, chatTitle, rowSign, rowText} from './labels.js';
+import {sessionList} from '../chat/sessions/session-list.js';
+import {Listening} from '../base/listening.js';
 import {Localized, formatDuration, formatTime} from '../base/i18n.js';
 import {base} from '../ui/styles.js';
 import '../ui/ac-icon.js';
@@ -34,6 +36,7 @@ export class AcCallRow extends Localized(LitElement) {
     .outcome span { overflow: hidden; text-overflow: ellipsis; }
     .tool { font-family: var(--ac-font-mono); color: var(--ac-text); }
     .arguments, .session { font-family: var(--ac-font-mono); font-size: var(--ac-text-xs); color: var(--ac-text-muted); }
+    .session.titled { font-family: inherit; font-size: inherit; }
     .by, .time { color: var(--ac-text-muted); }
     .duration, .time { font-variant-numeric: tabular-nums; }
     .ok { color: var(--ac-ok); } .warn { color: var(--ac-warn); } .danger { color: var(--ac-danger); } .accent { color: var(--ac-accent); }
@@ -55,6 +58,7 @@ export class AcCallRow extends Localized(LitElement) {
     super();
     /** @type {import('./call-log.js').CallRow | null} null: not loaded yet */
     this.call = null;
+    new Listening(this, () => [sessionList.subscribe(() => this.requestUpdate())]); // titles of chats
   }
 
   render() {
@@ -66,7 +70,7 @@ export class AcCallRow extends Localized(LitElement) {
         <div class="outcome ${tone}"><ac-icon name=${icon}></ac-icon><span>${rowText(call)}</span></div>
         <div class="tool">${call.parent_call_id ? html`<span class="nested">↳</span>` : nothing}${call.tool || call.module || '—'}</div>
         <div class="arguments">${shortened(call.arguments)}</div>
-        <div class="session">${call.session_id}</div>
+        <div class="session ${chatTitle(call.session_id) ? 'titled' : ''}" title=${call.session_id}>${chatTitle(call.session_id) || call.session_id}</div>
         <div class="by">${call.principal_kind ? callerText(call.principal_kind, call.principal_id) : nothing}</div>
         <div class="duration end">${call.duration_ms === null ? nothing : formatDuration(call.duration_ms)}</div>
         <div class="time end">${formatTime(call.time_ms)}</div>

@@ -1,5 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {outcomeText} from './labels.js';
+import {chatTitle, outcomeText} from './labels.js';
 import {client} from '../client/client.js';
 import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
@@ -84,6 +84,7 @@ export class AcFilterBar extends Localized(LitElement) {
           ${this._typed('session_id', this.sessions, t('activity.anySession'))}
           ${this.filter.client ? this._typed('client', [], t('activity.anyClient')) : nothing}
           ${this._chosen('outcome', OUTCOMES, outcomeText, t('activity.anyOutcome'))}
+          ${this._chosen('kind', ['decision', 'notice', 'all'], (name) => t(`activity.kind.${name}`), t('activity.kind.call'))}
           ${set || q ? html`<button class="quiet clear" @click=${() => this._fire({})}><ac-icon name="x"></ac-icon>${t('activity.clearFilters')}</button>` : nothing}
         </div>
       </div>`;
@@ -95,10 +96,10 @@ export class AcFilterBar extends Localized(LitElement) {
     return html`
       <input class=${value ? 'set' : ''} list=${key} .value=${value} placeholder=${any} aria-label=${t(`activity.${key === 'session_id' ? 'session' : key}`)}
         autocomplete="off" spellcheck="false" @change=${(/** @type {Event} */ event) => this._set(key, event)}>
-      <datalist id=${key}>${known.map((name) => html`<option value=${name}></option>`)}</datalist>`;
+      <datalist id=${key}>${known.map((name) => html`<option value=${name} label=${(key === 'session_id' && chatTitle(name)) || nothing}></option>`)}</datalist>`;
   }
 
-  /** @param {'module' | 'outcome'} key @param {string[]} known @param {(name: string) => string} text @param {string} any */
+  /** @param {'module' | 'outcome' | 'kind'} key @param {string[]} known @param {(name: string) => string} text @param {string} any */
   _chosen(key, known, text, any) {
     const value = this.filter[key] ?? '';
     const choices = value && !known.includes(value) ? [value, ...known] : known;

@@ -1,9 +1,10 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {CallLog} from './call-log.js';
-import {Localized, t} from '../base/i18n.js';
+import {Localized, formatNumber, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {href, navigate} from '../base/router.js';
 import {base, buttons} from '../ui/styles.js';
+import {sessionList} from '../chat/sessions/session-list.js';
 import {columns} from './ac-call-row.js';
 import './ac-running-calls.js';
 import '../ui/ac-empty.js';
@@ -16,7 +17,9 @@ import './ac-view-call.js';
 /** @typedef {import('./call-log.js').CallFilter} CallFilter */
 
 /** Filter names in the address and in the server query. @type {[string, keyof CallFilter][]} */
-const IN_ADDRESS = [['tool', 'tool'], ['module', 'module'], ['session', 'session_id'], ['client', 'client'], ['outcome', 'outcome'], ['q', 'q']];
+const IN_ADDRESS = [['tool', 'tool'], ['module', 'module'], ['session', 'session_id'], ['client', 'client'], ['outcome', 'outcome'], ['q', 'q'], ['kind', 'kind']];
+/** The value in the address for entries of every kind; without one, the list has calls only, one row each. */
+const EVERYTHING = 'all';
 const ROW_REM = 2.25;
 const TALL_ROW_REM = 3.5;
 const NARROW_REM = 38;
@@ -49,6 +52,10 @@ export class AcViewActivity extends Localized(LitElement) {
     ac-virtual-list { flex: 1; min-height: 0; scrollbar-gutter: stable; scrollbar-width: thin; }
     .new { position: absolute; z-index: 2; top: 2.5rem; left: 50%; translate: -50% 0; border-radius: 999px; box-shadow: var(--ac-shadow-m); }
     ac-error-card { margin: var(--ac-space-4); }
+    footer { display: flex; flex: none; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2) var(--ac-space-3); padding: var(--ac-space-2) var(--ac-space-4); border-top: 1px solid var(--ac-border); color: var(--ac-text-muted); font-size: var(--ac-text-s); }
+    footer p { flex: 1; }
+    footer [role=alert] { color: var(--ac-danger); }
+    footer progress { width: 8rem; accent-color: var(--ac-accent); }
     ac-view-call { position: relative; min-height: 0; overflow: auto; border-inline-start: 1px solid var(--ac-border); background: var(--ac-bg); }
     @container activity (max-width: 56rem) {
       .split.open { grid-template-columns: minmax(0, 1fr); }
@@ -71,11 +78,17 @@ export class AcViewActivity extends Localized(LitElement) {
     this._sizes = new ResizeObserver(([{contentRect}]) => { this._isNarrow = contentRect.width <= NARROW_REM * remPx(); });
     new Listening(this, () => {
       this._log.start();
-      return [this._log.subscribe(() => this.requestUpdate()), () => this._log.stop(), () => { this._shown = ''; }];
+      return [sessionList.subscribe(() => this.requestUpdate()), this._log.subscribe(() => this.requestUpdate()), () => this._log.stop(), () => { this._shown = ''; }];
     });
   }
 
-  /** @returns {CallFilter} */
+  /** What the server is asked for. @returns {CallFilter} */
+  get _wanted() {
+    const {kind = 'call', ...filter} = this._filter;
+    return kind === EVERYTHING ? filter : {...filter, kind};
+  }
+
+  /** What the address says. @returns {CallFilter} */
   get _filter() {
     return Object.fromEntries(IN_ADDRESS.flatMap(([name, key]) => {
       const value = this.query.get(name);
@@ -84,7 +97,7 @@ export class AcViewActivity extends Localized(LitElement) {
   }
 
   willUpdate() {
-    const filter = this._filter;
+    const filter = this._wanted;
     const wanted = `?${JSON.stringify(filter)}`;
     if (this.isConnected && wanted !== this._shown) {
       this._shown = wanted;
@@ -95,6 +108,7 @@ export class AcViewActivity extends Localized(LitElement) {
   }
 
   firstUpdated() {
+    if (!sessionList.isLoaded) void sessionList.load(); // titles of chats
     this._sizes.observe(/** @type {Element} */ (this.renderRoot.querySelector('.record')));
   }
 
@@ -126,15 +140,17 @@ export class AcViewActivity extends Localized(LitElement) {
   }
 
   _count() {
-    const key = Object.keys(this._log.filter).length ? 'activity.countFiltered' : 'activity.count';
+    const key = Object.keys(this._filter).length ? 'activity.countFiltered' : 'activity.count';
     return t(key, {n: this._log.count});
   }
 
   _body() {
     const log = this._log;
-    if (log.error) return this._failed(log.error);
-    if (log.isLoaded && log.count + log.heldBack === 0) return Object.keys(log.filter).length ? this._noMatch() : this._empty();
+    const isEmpty = log.count + log.heldBack === 0;
+    if (log.error && isEmpty) return this._failed(log.error);
+    if (log.isLoaded && isEmpty) return html`${Object.keys(this._filter).length || log.hasOlder ? this._noMatch() : this._empty()}${this._renderOlder()}`;
     return html`
+      ${log.error ? this._failed(log.error) : nothing}
       <div class="list">
         <div class="heads columns" aria-hidden="true">
           <span class="outcome">${t('activity.columnOutcome')}</span><span class="tool">${t('activity.columnTool')}</span>
@@ -149,7 +165,22 @@ export class AcViewActivity extends Localized(LitElement) {
         <ac-virtual-list .count=${log.count} .rowHeight=${remPx() * (this._isNarrow ? TALL_ROW_REM : ROW_REM)} label=${t('activity.list')}
           .keyOf=${this._keyOf} .renderRow=${this._renderRow} .selected=${this._selected()}
           .version=${log.version} @ac-open=${this._onOpen} @ac-scroll=${this._onScroll}></ac-virtual-list>
-      </div>`;
+      </div>
+      ${this._renderOlder()}`;
+  }
+
+  /** Render the search of older entries, which are in files. */
+  _renderOlder() {
+    const log = this._log;
+    if (!log.hasOlder && !log.searchError) return nothing;
+    return html`
+      <footer>
+        ${log.searchError ? html`<p role="alert">${t('activity.searchFailed')} ${/** @type {Error} */ (log.searchError).message}</p>` : html`<p role="status">${log.isSearching || log.searched ? t('activity.searched', {percent: formatNumber(log.searched, {style: 'percent', maximumFractionDigits: 0})}) : t('activity.olderInFiles')}</p>`}
+        ${log.isSearching ? html`<progress max="1" .value=${log.searched} aria-label=${t('activity.searching')}></progress>` : nothing}
+        <button class="small" @click=${() => (log.isSearching ? log.stopSearch() : void log.searchOlder())}>
+          <ac-icon name=${log.isSearching ? 'square' : 'search'}></ac-icon>${t(log.isSearching ? 'activity.stopSearch' : 'activity.searchOlder')}
+        </button>
+      </footer>`;
   }
 
   /** @param {unknown} error */

@@ -1,7 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {deciderText} from '../tools/decider.js';
 import {runningCalls} from './running-calls.js';
-import {explanation, outcomeText, recordedArguments, rowSign, rowText} from './labels.js';
+import {decisionText, explanation, outcomeText, recordedArguments, rowSign, rowText} from './labels.js';
 import {client} from '../client/client.js';
 import {keepDraft} from '../tools/drafts.js';
 import {Localized, formatDuration, formatTime, t} from '../base/i18n.js';
@@ -47,6 +46,7 @@ export class AcViewCall extends Localized(LitElement) {
     .calls a, .calls .plain { display: flex; align-items: center; gap: var(--ac-space-3); padding: var(--ac-space-2) var(--ac-space-3); color: inherit; text-decoration: none; }
     .calls a:hover { background: var(--ac-hover); }
     .calls .name { flex: 1; min-width: 0; font-family: var(--ac-font-mono); font-size: var(--ac-text-s); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+    .calls .plain .name { font-family: inherit; white-space: normal; }
     progress { width: 100%; accent-color: var(--ac-accent); }
     .ok { color: var(--ac-ok); } .warn { color: var(--ac-warn); } .danger { color: var(--ac-danger); } .accent { color: var(--ac-accent); }
     @media (max-width: 48rem) { :host { padding: var(--ac-space-4) var(--ac-space-3); } }
@@ -182,7 +182,7 @@ export class AcViewCall extends Localized(LitElement) {
       <section aria-label=${t('activity.decisions')}>
         <h3>${t('activity.decisions')}</h3>
         <ul class="calls">${others.map((one) => html`
-          <li><div class="plain">${this._sign(one)}<span class="name">${rowText(one)}${one.decided_by ? html` · ${deciderText(one.decided_by)}` : nothing}</span>
+          <li><div class="plain">${this._sign(one)}<span class="name">${decisionText(one)}</span>
             <span class="muted small">${formatTime(one.time_ms)}</span></div></li>`)}</ul>
       </section>`;
   }

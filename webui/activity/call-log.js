@@ -2,11 +2,12 @@
  * The call log as a list that can be read in the middle while rows are added at its top.
  *
  * Rows are counted downwards from a fixed anchor row, in pages that are loaded when they scroll into view. Newer rows are
- * above the anchor, and are loaded a few times a second at most, however many calls end.
+ * above the anchor, and are loaded a few times a second at most, however many calls end. With a filter, rows that the server has
+ * moved to files are below the last page: they are searched when the user asks for it, step by step, and can be stopped.
  */
 import {Soon} from '../base/soon.js';
 import {Store} from '../base/store.js';
-import {client} from '../client/client.js';
+import {ApiError, client} from '../client/client.js';
 
 /**
  * @typedef {object} CallRow  A row of the call log, as returned by `/api/calls`.
@@ -28,7 +29,7 @@ import {client} from '../client/client.js';
  * @property {string | null} resource_id
  * @property {string} arguments
  */
-/** @typedef {{tool?: string, module?: string, session_id?: string, client?: string, outcome?: string, q?: string}} CallFilter */
+/** @typedef {{tool?: string, module?: string, session_id?: string, client?: string, outcome?: string, q?: string, kind?: string}} CallFilter */
 
 const PAGE_ROWS = 200;
 const PAGES_KEPT = 60;
@@ -59,6 +60,15 @@ export class CallLog extends Store {
     this._below = 0;
     /** @type {Map<number, CallRow[] | 'wanted' | 'loading'>} */
     this._pages = new Map();
+    /** Matching rows found in files so far, newest first. @type {CallRow[]} */
+    this._older = [];
+    /** The files have been searched down to this row; null: to their end, or there are none. @type {number | null} */
+    this._olderNext = null;
+    this._olderFrom = 1;
+    /** True while files are searched. */
+    this.isSearching = false;
+    /** @type {unknown} Why the search of the files ended. */
+    this.searchError = null;
     this._generation = 0;
     this._isCatchingUp = false;
     /** Number of `reload` requests in flight. */
@@ -91,7 +101,45 @@ export class CallLog extends Store {
 
   /** Number of rows to show. */
   get count() {
-    return this._shownNewer + this._below;
+    return this._shownNewer + this._below + this._older.length;
+  }
+
+  /** True if there are files left to search. */
+  get hasOlder() {
+    return this._olderNext !== null;
+  }
+
+  /** The part of the files that was searched, from 0 to 1. */
+  get searched() {
+    return 1 - (this._olderNext ?? 1) / Math.max(1, this._olderFrom);
+  }
+
+  /** Search the files until a page of rows is found, everything is searched, or `stopSearch` is called. */
+  async searchOlder() {
+    if (this.isSearching) return;
+    const generation = this._generation;
+    const enough = this._older.length + PAGE_ROWS;
+    this.isSearching = true;
+    this.searchError = null;
+    this.notify();
+    try {
+      while (this.isSearching && this._olderNext !== null && this._older.length < enough) {
+        const {calls, next} = await this._get({before: this._olderNext, limit: PAGE_ROWS});
+        if (generation !== this._generation) return;
+        this._older = [...this._older, ...calls];
+        this._olderNext = next;
+        this.notify();
+      }
+    } catch (error) {
+      if (generation !== this._generation) return;
+      this.searchError = error;
+    }
+    this.stopSearch();
+  }
+
+  stopSearch() {
+    this.isSearching = false;
+    this.notify();
   }
 
   /** Number of rows that are held back. */
@@ -117,7 +165,8 @@ export class CallLog extends Store {
       const at = Array.isArray(page) ? page.findIndex((row) => isOf(row, callId)) : -1;
       if (at >= 0) return this._shownNewer + number * PAGE_ROWS + at;
     }
-    return -1;
+    const at = this._older.findIndex((row) => isOf(row, callId));
+    return at < 0 ? -1 : this._shownNewer + this._below + at;
   }
 
   /** @param {CallFilter} filter */
@@ -130,10 +179,13 @@ export class CallLog extends Store {
   async reload() {
     const generation = ++this._generation;
     this._reloads += 1;
+    this.isSearching = false;
     try {
-      const {calls, total} = await this._get({limit: PAGE_ROWS, total: true});
+      const {calls, total, total_since: since} = await this._get({limit: PAGE_ROWS, total: true});
       if (generation !== this._generation) return;
       this._fix(calls, total);
+      this._olderNext = since;
+      this._olderFrom = since ?? 1;
       this.error = null;
     } catch (error) {
       if (generation !== this._generation) return;
@@ -159,9 +211,10 @@ export class CallLog extends Store {
   at(index) {
     if (index < this._shownNewer) return this._newer[this._shownNewer - 1 - index];
     const place = index - this._shownNewer;
+    if (place >= this._below) return this._older[place - this._below] ?? null;
     const page = this._pages.get(Math.floor(place / PAGE_ROWS));
     if (Array.isArray(page)) return page[place % PAGE_ROWS] ?? null;
-    if (place < this._below) this._want(Math.floor(place / PAGE_ROWS));
+    this._want(Math.floor(place / PAGE_ROWS));
     return null;
   }
 
@@ -169,6 +222,8 @@ export class CallLog extends Store {
   _fix(calls, total) {
     this._hasGap = false;
     this._newer = [];
+    this._older = [];
+    this.searchError = null;
     this._shownNewer = 0;
     this._below = total;
     this._anchor = (calls[0]?.seq ?? 0) + 1;
@@ -251,8 +306,12 @@ export class CallLog extends Store {
       if (!isTooMuch) this._add(calls);
       else if (this.isPaused) this._hasGap = true; // the user is reading further down: reload on resume
       else void this.reload();
-    } catch {
-      // the connection state shows that the server is unreachable; reconnecting retries this
+    } catch (error) {
+      // the connection state shows that the server is unreachable, and reconnecting retries this; other errors are shown
+      if (generation === this._generation && error instanceof ApiError && error.status > 0) {
+        this.error = error;
+        this.notify();
+      }
     } finally {
       this._isCatchingUp = false;
     }
@@ -270,7 +329,7 @@ export class CallLog extends Store {
     this.notify();
   }
 
-  /** @param {Record<string, unknown>} page @returns {Promise<{calls: CallRow[], total: number}>} */
+  /** @param {Record<string, unknown>} page @returns {Promise<{calls: CallRow[], total: number, next: number | null, total_since: number | null}>} */
   _get(page) {
     const given = Object.entries({...this.filter, ...page}).filter(([, value]) => value !== undefined && value !== '');
     return client.get(`/api/calls?${new URLSearchParams(given.map(([key, value]) => [key, String(value)]))}`);

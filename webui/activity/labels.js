@@ -1,4 +1,5 @@
 /** Texts and icons for rows of the call log. */
+import {sessionList} from '../chat/sessions/session-list.js';
 import {deciderText} from '../tools/decider.js';
 import {hasText, t} from '../base/i18n.js';
 import {MASK} from '../schema/secrets.js';
@@ -41,14 +42,27 @@ export function callerText(kind, id = '') {
   return hasText(key) ? t(key) : kind;
 }
 
-/** Return the text for who allowed a call. @param {Pick<CallRow, 'decision' | 'decided_by'>} row */
-export function allowedText({decision, decided_by: by}) {
+/** Return the title of a chat; '' if the session is no chat, has no title, or is not among the last chats. @param {string} sessionId */
+export function chatTitle(sessionId) {
+  return sessionList.find(sessionId)?.title ?? '';
+}
+
+/** Return who decided what: “You approved, in the approval view”. @param {Pick<CallRow, 'kind' | 'outcome' | 'decision' | 'decided_by'>} row */
+export function decisionText(row) {
+  const [kind, name = ''] = row.decided_by.split(/:(.*)/s);
+  const key = `activity.${row.decision}.${kind}`;
+  if (hasText(key)) return t(key, {name});
+  return row.decided_by ? `${rowText(row)} · ${deciderText(row.decided_by)}` : rowText(row);
+}
+
+/** Return the text for who allowed a call. @param {Pick<CallRow, 'decision' | 'decided_by' | 'outcome'>} row */
+export function allowedText({decision, decided_by: by, outcome}) {
   if (by === 'own_call') return t('activity.allowed.own_call');
   if (by === 'session') return t('activity.allowed.session');
   if (!decision) return t('activity.allowed.none');
   if (decision === 'allow') return t('activity.allowed.rule', {by});
   if (decision === 'deny') return t('activity.allowed.denied', {by});
-  return by ? t('activity.allowed.person', {by: deciderText(by)}) : t('activity.allowed.asked');
+  return by ? decisionText({kind: 'decision', outcome, decision: outcome === 'approval_denied' ? 'reject' : 'approve', decided_by: by}) : t('activity.allowed.asked');
 }
 
 /** Return what a failure means and how to resolve it, or '' if the outcome is unknown. @param {string} outcome */

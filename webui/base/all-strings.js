@@ -14,6 +14,7 @@ import {requirements} from '../requirements/strings.js';
 import {results} from '../results/strings.js';
 import {settings} from '../settings/strings.js';
 import {shell} from '../shell/strings.js';
+import {skills} from '../skills/strings.js';
 import {tabs} from '../tabs/strings.js';
 import {tools} from '../tools/strings.js';
 import {ui} from '../ui/strings.js';
@@ -23,4 +24,4 @@ import {views} from '../views/strings.js';
 /** @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text  a text, or one for each plural category of `n` */
 
 /** @type {Record<string, Record<Locale, Record<string, Text>>>} */
-export const strings = {activity, approval, chat, clients, form, hosts, 'module-pages': modulePages, models, modules, questions, queue, requirements, results, settings, shell, tabs, tools, ui, views};
+export const strings = {activity, approval, chat, clients, form, hosts, 'module-pages': modulePages, models, modules, questions, queue, requirements, results, settings, shell, skills, tabs, tools, ui, views};

@@ -27,6 +27,7 @@ export class AcChatConversation extends Localized(LitElement) {
   static properties = {
     chat: {attribute: false},
     model: {},
+    isAlone: {type: Boolean, attribute: 'alone'},
   };
 
   static styles = [base, buttons, css`
@@ -43,6 +44,8 @@ export class AcChatConversation extends Localized(LitElement) {
     this.chat = new Conversation('');
     /** The model that would be used; empty: none is available. */
     this.model = '';
+    /** True if the list of chats is not shown beside this. */
+    this.isAlone = false;
     /** Chats whose messages are being removed. @type {Conversation[]} */
     this._left = [];
     this._endChat = () => {};
@@ -100,7 +103,7 @@ export class AcChatConversation extends Localized(LitElement) {
 
   /** @param {Conversation} chat */
   _renderInstead({error, isLoaded}) {
-    if (isLoaded) return html`<ac-chat-welcome .model=${this.model}></ac-chat-welcome>`;
+    if (isLoaded) return html`<ac-chat-welcome .model=${this.model} ?alone=${this.isAlone}></ac-chat-welcome>`;
     if (!error) return nothing;
     if (error.type === 'session_not_found') {
       return html`<ac-empty icon="message-square" heading=${t('chat.gone')}>${t('chat.goneText')}<a slot="actions" class="button primary" href="#/chats">${t('chat.new')}</a></ac-empty>`;

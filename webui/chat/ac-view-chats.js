@@ -1,6 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Conversation} from './conversation/conversation.js';
 import {draftOf, keepChoices, keepDraft, lastChoices} from './composer/drafts.js';
+import {endedChats} from './sessions/ended-chats.js';
 import {sessionList} from './sessions/session-list.js';
 import {chatSetup, isAboutModels} from '../models/setup.js';
 import {makePrompt} from './composer/prompts.js';
@@ -28,6 +29,7 @@ import {toast, toastError} from '../ui/toasts.js';
 import {toolList} from '../client/tool-list.js';
 
 const TOUCH = matchMedia('(hover: none)');
+const NEW = '#/chats';
 const WIDE = matchMedia('(min-width: 64rem)');
 
 /**
@@ -62,6 +64,7 @@ export class AcViewChats extends Localized(LitElement) {
     ac-dialog.system::part(dialog) { width: min(46rem, calc(100vw - 2 * var(--ac-space-4))); }
     dialog.drawer { width: 20rem; max-width: 88vw; height: 100dvh; max-height: none; margin: 0; padding: 0; border: 0; border-inline-end: 1px solid var(--ac-border); background: var(--ac-bg); color: inherit; }
     dialog.drawer::backdrop { background: var(--ac-scrim); }
+    @media (max-height: 30rem) { .title { min-height: 2.25rem; padding-block: 0; } .bottom { gap: var(--ac-space-1); padding-bottom: var(--ac-space-1) !important; } .meanwhile { display: none; } }
     @media (hover: none) { .meanwhile { display: none; } }
     @media (max-width: 48rem) { .title { padding-inline: var(--ac-space-2); } .bottom { padding: 0 var(--ac-space-3) var(--ac-space-3); } }
   `];
@@ -76,6 +79,8 @@ export class AcViewChats extends Localized(LitElement) {
     this._showsProviders = false;
     this._showsSystem = false;
     this._wasFocused = false;
+    /** True if the user has just started a new chat: its message box is to be focused. */
+    this._isNew = false;
     /** True if the dialog of providers was closed for the approval view and should open again afterwards. */
     this._returnsToProviders = false;
     /** The error of a refused message, if another model would fix it. @type {import('../client/client.js').ApiError | null} */
@@ -94,7 +99,8 @@ export class AcViewChats extends Localized(LitElement) {
         client.on('connection', resize), listenForEscape(this, (event) => this._onEscape(event)),
       ];
     });
-    for (const name of ['ac-open-providers', 'ac-use-model', 'ac-open-system', 'ac-retry', 'ac-edit', 'ac-reject', 'ac-answer', 'ac-prompt', 'ac-insert']) {
+    this.addEventListener('click', (event) => this._onClick(event));
+    for (const name of ['ac-open-providers', 'ac-use-model', 'ac-open-system', 'ac-retry', 'ac-write-calls', 'ac-edit', 'ac-reject', 'ac-answer', 'ac-prompt', 'ac-insert']) {
       this.addEventListener(name, (event) => this._onAction(/** @type {CustomEvent} */ (event)));
     }
   }
@@ -107,6 +113,7 @@ export class AcViewChats extends Localized(LitElement) {
   }
 
   disconnectedCallback() {
+    endedChats.open('');
     this._endChat();
     super.disconnectedCallback();
   }
@@ -116,6 +123,7 @@ export class AcViewChats extends Localized(LitElement) {
     if (!changed.has('path')) return;
     const id = this.path[0] ?? '';
     if (this.hasUpdated && id === this._chat.id) return;
+    this._isNew = this.hasUpdated && !id;
     this._draft = draftOf(id);
     this._refused = null;
     this._follow(new Conversation(id));
@@ -123,6 +131,7 @@ export class AcViewChats extends Localized(LitElement) {
 
   updated() {
     this._focusAtFirst();
+    this._focusNew();
     this.classList.toggle('wide', WIDE.matches);
     viewTitle.say(this._chat.session.title ?? '');
   }
@@ -134,10 +143,25 @@ export class AcViewChats extends Localized(LitElement) {
     if (document.activeElement === document.body && !TOUCH.matches) void this.updateComplete.then(() => this._composer.focus());
   }
 
+  /** Focus the message box after the user started a new chat. */
+  _focusNew() {
+    if (!this._isNew) return;
+    this._isNew = false;
+    if (this._mayChat && !TOUCH.matches) void this.updateComplete.then(() => this._composer?.focus());
+  }
+
+  /** Handle a click on a link to a new chat, which changes no address if one is open already. @param {Event} event */
+  _onClick(event) {
+    if (this._chat.id || !event.composedPath().some((part) => part instanceof HTMLAnchorElement && part.getAttribute('href') === NEW)) return;
+    this._isNew = true;
+    this.requestUpdate();
+  }
+
   /** @param {Conversation} chat */
   _follow(chat) {
     this._endChat();
     this._chat = chat;
+    endedChats.open(chat.id);
     const end = chat.subscribe(() => this.requestUpdate());
     chat.open();
     this._endChat = () => {
@@ -150,7 +174,7 @@ export class AcViewChats extends Localized(LitElement) {
     const list = html`<ac-chat-sessions selected=${this._chat.id}></ac-chat-sessions>`;
     return html`
       ${WIDE.matches ? html`<div class="side">${list}</div>` : html`<dialog class="drawer" aria-label=${t('chat.list')} @click=${this._closeDrawer}>${list}</dialog>`}
-      <div class="page">${this._renderTitle()}<ac-chat-conversation .chat=${this._chat} .model=${this._model}></ac-chat-conversation>${this._renderBottom()}${this._drop.isOver ? this._renderDrop() : nothing}</div>
+      <div class="page">${this._renderTitle()}<ac-chat-conversation .chat=${this._chat} .model=${this._model} ?alone=${!WIDE.matches}></ac-chat-conversation>${this._renderBottom()}${this._drop.isOver ? this._renderDrop() : nothing}</div>
       ${this._renderProviders()}${this._renderSystem()}`;
   }
 
@@ -179,7 +203,7 @@ export class AcViewChats extends Localized(LitElement) {
           @ac-steer=${this._onQueued} @ac-change=${this._onQueued} @ac-remove=${this._onQueued}></ac-chat-queue>
         ${this._isWritingMeanwhile ? html`<p class="meanwhile">${t(chat.hasWaiting ? 'queue.hintWaiting' : 'queue.hint')}</p>` : nothing}
         <slot name="context"></slot>
-        <ac-chat-composer .text=${this._draft} .history=${this._history} .mayChat=${this._mayChat} .attachments=${this._attached}
+        <ac-chat-composer .text=${this._draft} .agentId=${agentId} .history=${this._history} .mayChat=${this._mayChat} .attachments=${this._attached}
           ?asked=${chat.question?.kind === 'text'} ?busy=${chat.isActive} ?stopping=${chat.isStopping} ?sending=${this._isSending}
           @ac-draft=${this._onDraft} @ac-send=${this._onSend} @ac-command=${this._onCommand} @ac-take-prompt=${this._onTakePrompt} @ac-reply=${this._onReply} @ac-stop=${() => this._try('chat.stopFailed', () => chat.stop())}>
           <ac-chat-choices slot="choices" data-agent=${agentId || 'default'} .model=${model} .agentId=${agentId} .mode=${mode} .host=${host} @ac-change=${this._onChoice}></ac-chat-choices>
@@ -412,6 +436,7 @@ export class AcViewChats extends Localized(LitElement) {
       case 'ac-use-model': void this._useModel(detail.model); break;
       case 'ac-open-system': void import('./system/ac-chat-system.js'); this._showsSystem = true; break;
       case 'ac-retry': void this._try('chat.retryFailed', () => chat.retry()); break;
+      case 'ac-write-calls': void this._try('chat.retryFailed', () => chat.retry({writesCalls: true})); break;
       case 'ac-edit': void this._try('chat.sendFailed', () => chat.edit(detail.number, detail.text)); break;
       case 'ac-reject': chat.reject(detail.toolId).catch(detail.failed); break;
       case 'ac-answer': void this._try('chat.answerFailed', () => chat.answer(detail.questionId, detail.answer), detail.failed); break;

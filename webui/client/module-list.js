@@ -11,6 +11,7 @@ import {Store} from '../base/store.js';
  * @property {string} icon
  * @property {Record<string, string>} resourceViews  maps a resource type to the tag that shows it
  * @property {string | null} pageScript
+ * @property {'work' | 'manage'} group  the group of the sidebar that lists it
  */
 /** @typedef {{subject: string, said: string, advice: string}} Note  with advice, the user should do something */
 /** @typedef {{family: string, key: string, file: string, line: number | null, variable: string, text: string, isChanged: boolean, isSecretChanged: boolean}} Block  secrets are masked in its text */
@@ -22,8 +23,10 @@ import {Store} from '../base/store.js';
  * @property {string} description
  * @property {'missing' | 'loading' | 'ready' | 'failed' | 'stopping' | 'stopped'} state
  * @property {string} reason
+ * @property {{reason: 'login' | 'network' | 'program' | 'retry', said: string, retryAt: number | null} | null} waiting  why it cannot work although it is ready
  * @property {string} reloadError  why the code on disk did not replace the running code
  * @property {string} traceback
+ * @property {string} output  what the program wrote whose failure it was
  * @property {boolean} listed
  * @property {string} distribution
  * @property {string} version
@@ -75,9 +78,9 @@ class ModuleList extends Store {
     return this.modules.find((module) => module.name === name);
   }
 
-  /** Modules that should run but do not. */
+  /** Modules that should work but do not. */
   get broken() {
-    return this.modules.filter(({state}) => state === 'failed' || state === 'missing');
+    return this.modules.filter((module) => isBroken(module));
   }
 
   /** The advice of running modules to the user, such as a setting that one of their tools needs. */
@@ -139,6 +142,22 @@ export function adviceOf({notes}) {
 /** True if a module only needs the user's decision to start. @param {Module} module */
 export function waitsForPerson({state, others}) {
   return state === 'failed' && others.length > 0;
+}
+
+/** True if a module does not run, or cannot work although it does. @param {Module} module */
+export function isBroken({state, waiting}) {
+  return state === 'failed' || state === 'missing' || Boolean(waiting);
+}
+
+/** Return the state of a module to show: its own, or what it waits for. @param {Module} module */
+export function shownState(module) {
+  if (waitsForPerson(module)) return 'waits';
+  return module.state === 'ready' && module.waiting ? module.waiting.reason : module.state;
+}
+
+/** Return the reason why a module does not work; '' if it does. @param {Module} module */
+export function reasonOf({waiting, reason}) {
+  return waiting?.said ?? reason;
 }
 
 /** Describe the difference between the version or block on disk and the running one; '' if they are the same. @param {Module} module */

@@ -56,6 +56,8 @@ export class ChatSetup extends Store {
     /** @type {LocalPlace[]} */
     this.localServers = [];
     this.modes = MODES;
+    /** The workspace folders that tools work in. @type {string[]} */
+    this.folders = [];
     /** @type {unknown} */
     this.error = null;
     /** @type {Promise<void> | null} */
@@ -200,8 +202,8 @@ export class ChatSetup extends Store {
 
   async _load() {
     try {
-      const {isSetUp, hint, defaultModel, agents, models, providers, localServers, modes} = await client.get('/api/chat');
-      Object.assign(this, {isSetUp, hint: hint ?? '', defaultModel: defaultModel ?? '', agents, models, providers, localServers, modes: modes ?? MODES});
+      const {isSetUp, hint, defaultModel, agents, models, providers, localServers, modes, folders} = await client.get('/api/chat');
+      Object.assign(this, {isSetUp, hint: hint ?? '', defaultModel: defaultModel ?? '', agents, models, providers, localServers, modes: modes ?? MODES, folders: folders ?? []});
       this.isLoaded = true;
       this.error = null;
     } catch (error) {

@@ -2,7 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {locale, Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {toolList} from '../client/tool-list.js';
-import {onDisk, waitsForPerson} from '../client/module-list.js';
+import {isBroken, onDisk, reasonOf, shownState, waitsForPerson} from '../client/module-list.js';
 import {href} from '../base/router.js';
 import {badges, base} from '../ui/styles.js';
 import '../ui/ac-icon.js';
@@ -72,26 +72,25 @@ export class AcModuleRow extends Localized(LitElement) {
 
   render() {
     if (!this.module) return nothing;
-    const {name, state, reason, listed} = this.module;
+    const {name, listed} = this.module;
     const shown = this._shown(this.module);
     const {version} = shown;
     const {title, description} = toolList.saidOf(shown);
     const waits = waitsForPerson(this.module);
     const disk = onDisk(this.module);
-    const isBroken = state === 'failed' || state === 'missing';
     return html`
       <article class=${listed ? '' : 'off'}>
         <span class="sign"><ac-module-icon .module=${this.module}></ac-module-icon></span>
         <div class="name">
           <h3><a href=${href(['modules', name])}>${title}</a></h3>
           <code class="muted">${name}${version ? html` ${version}` : nothing}</code>
-          <ac-state room="modules" .state=${waits ? 'waits' : state}></ac-state>
+          <ac-state room="modules" .state=${shownState(this.module)} .until=${this.module.waiting?.retryAt ?? null}></ac-state>
           ${disk ? html`<span class="badge warn">${disk}</span>` : nothing}
         </div>
         <ac-module-actions compact .module=${this.module}></ac-module-actions>
         <div class="about">
           ${description ? html`<p class="description">${description}</p>` : nothing}
-          ${isBroken ? html`<p class=${waits ? 'waits' : 'reason'}>${waits ? t('modules.waitsFor', {sources: this.module.others.map(({source}) => source).join(', ')}) : reason}</p>` : nothing}
+          ${isBroken(this.module) ? html`<p class=${waits ? 'waits' : 'reason'}>${waits ? t('modules.waitsFor', {sources: this.module.others.map(({source}) => source).join(', ')}) : reasonOf(this.module)}</p>` : nothing}
           ${this._facts()}
         </div>
       </article>`;

@@ -2,7 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {Localized, formatDuration, formatTime, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {client} from '../client/client.js';
-import {adviceOf, componentTitle, moduleList, onDisk, waitsForPerson} from '../client/module-list.js';
+import {adviceOf, componentTitle, isBroken, moduleList, onDisk, reasonOf, shownState, waitsForPerson} from '../client/module-list.js';
 import {href} from '../base/router.js';
 import {firstSentence} from '../base/sentences.js';
 import {badges, base, buttons, cards, views} from '../ui/styles.js';
@@ -95,7 +95,7 @@ export class AcViewModule extends Localized(LitElement) {
       <header class="view-head">
         <div class="titles">
           <h1 title=${title}>${title}</h1>
-          <p class="line"><code class="muted">${name}${version ? ` ${version}` : ''}</code><ac-state room="modules" .state=${waitsForPerson(module) ? 'waits' : state}></ac-state>
+          <p class="line"><code class="muted">${name}${version ? ` ${version}` : ''}</code><ac-state room="modules" .state=${shownState(module)} .until=${module.waiting?.retryAt ?? null}></ac-state>
             ${onDisk(module) ? html`<span class="badge warn">${onDisk(module)}</span>` : nothing}
             ${module.host ? html`<a class="host" href="#/hosts"><ac-icon name="server"></ac-icon>${t('hosts.inHost', {name: module.host})}</a>` : nothing}</p>
           ${description ? html`<p class="description">${description}</p>` : nothing}
@@ -111,21 +111,23 @@ export class AcViewModule extends Localized(LitElement) {
 
   /** @param {Module} module */
   _reason(module) {
-    const {state, reason, traceback} = module;
-    if ((state !== 'failed' && state !== 'missing') || waitsForPerson(module)) return nothing;
+    const {waiting, output, traceback} = module;
+    if (!isBroken(module) || waitsForPerson(module) || waiting?.reason === 'login') return nothing;
+    const state = waiting ? waiting.reason : module.state;
     return html`
-      <ac-error-card heading=${t(`modules.${state}Heading`, {name: toolList.saidOf(module).title})} .error=${reason} .details=${traceback}
-        ?details-open=${Boolean(traceback)}>
+      <ac-error-card heading=${t(`modules.${waiting ? 'failed' : state}Heading`, {name: toolList.saidOf(module).title})} .error=${reasonOf(module)} .details=${output || traceback}
+        .detailsLabel=${output ? t('modules.output') : ''} ?details-open=${Boolean(output || traceback)}>
         <p slot="hint">${t(`modules.${state}Hint`)}</p>
       </ac-error-card>`;
   }
 
   /** @param {Module} module */
   _notReloaded(module) {
-    const {state, reloadError, traceback} = module;
+    const {state, reloadError, output, traceback} = module;
     if (!reloadError || state !== 'ready') return nothing;
     return html`
-      <ac-error-card heading=${t('modules.notReloaded', {name: toolList.saidOf(module).title})} .error=${reloadError} .details=${traceback} ?details-open=${Boolean(traceback)}>
+      <ac-error-card heading=${t('modules.notReloaded', {name: toolList.saidOf(module).title})} .error=${reloadError} .details=${output || traceback}
+        .detailsLabel=${output ? t('modules.output') : ''} ?details-open=${Boolean(output || traceback)}>
         <p slot="hint">${t('modules.notReloadedHint')}</p>
       </ac-error-card>`;
   }

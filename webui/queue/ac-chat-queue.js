@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
-import {Localized, t} from '../base/i18n.js';
+import {Localized, formatNumber, t} from '../base/i18n.js';
 import {isComposing} from '../base/input-method.js';
 import {growing} from '../ui/growing.js';
 import {badges, base, buttons, fields} from '../ui/styles.js';
@@ -32,6 +32,7 @@ export class AcChatQueue extends Localized(LitElement) {
     .paused header { color: var(--ac-warn); }
     ol { position: relative; max-height: min(14rem, 30vh); overflow: auto; }
     li { display: flex; align-items: center; gap: var(--ac-space-1) var(--ac-space-2); padding: var(--ac-space-1) var(--ac-space-2) var(--ac-space-1) var(--ac-space-3); border-top: 1px solid var(--ac-border); }
+    .position { position: relative; flex: none; min-width: 1.25rem; text-align: center; color: var(--ac-text-muted); font-variant-numeric: tabular-nums; }
     .what { flex: 1; min-width: 0; display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-1) var(--ac-space-2); }
     .text { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; overflow-wrap: anywhere; }
     .sending .text { opacity: 0.65; }
@@ -40,6 +41,7 @@ export class AcChatQueue extends Localized(LitElement) {
     form { display: grid; gap: var(--ac-space-2); width: 100%; padding-block: var(--ac-space-1); }
     textarea { width: 100%; min-height: 2.5rem; max-height: 30vh; field-sizing: content; resize: none; }
     .row { display: flex; justify-content: flex-end; gap: var(--ac-space-2); }
+    @media (max-height: 30rem) { header { min-height: 1.75rem; padding-block: 0; } ol { max-height: 4.5rem; } }
     @media (pointer: coarse) { .actions button { min-width: 2.5rem; min-height: 2.5rem; } }
   `];
 
@@ -62,12 +64,12 @@ export class AcChatQueue extends Localized(LitElement) {
           <p role="status">${t(this.isPaused ? 'queue.paused' : 'queue.waiting', {n})}</p>
           ${this.isPaused ? html`<button class="small" title=${t('queue.resumeHint')} @click=${() => this._fire('ac-resume')}><ac-icon name="play"></ac-icon>${t('queue.resume')}</button>` : nothing}
         </header>
-        <ol>${repeat(this.messages, ({messageId}) => messageId, (message) => this._renderMessage(message))}</ol>
+        <ol>${repeat(this.messages, ({messageId}) => messageId, (message, at) => this._renderMessage(message, at + 1))}</ol>
       </section>`;
   }
 
-  /** @param {QueuedMessage} message */
-  _renderMessage(message) {
+  /** @param {QueuedMessage} message @param {number} position  in the order in which they are sent, from 1 */
+  _renderMessage(message, position) {
     const {messageId, text, when, isSending, attachments = []} = message;
     if (messageId === this._editing) return html`<li>${this._renderForm(message)}</li>`;
     const name = text.length > NAMED_CHARS ? `${text.slice(0, NAMED_CHARS)}…` : text;
@@ -75,6 +77,7 @@ export class AcChatQueue extends Localized(LitElement) {
       <button class="quiet small icon ${icon}" aria-label=${t(`${label}Named`, {text: name})} title=${t(label)} ?disabled=${isSending} @click=${act}><ac-icon name=${icon}></ac-icon></button>`;
     return html`
       <li class=${isSending ? 'sending' : ''} data-id=${messageId}>
+        <span class="position" title=${t('queue.position', {n: position, all: this.messages.length})}><span aria-hidden="true">${formatNumber(position)}</span><span class="visually-hidden">${t('queue.position', {n: position, all: this.messages.length})}</span></span>
         <div class="what">
           ${text ? html`<span class="text">${text}</span>` : nothing}
           ${attachments.length ? html`<span class="badge">${t('queue.files', {n: attachments.length})}</span>` : nothing}

@@ -128,7 +128,7 @@ export const results = {
     'advice.resource_not_found': '调用要操作的对象已不存在。请换一个，或留空。',
     'advice.resource_busy': '它正被占用。请稍后再次运行。',
     'advice.result_too_large': '请减少请求内容：取一部分、加筛选或减小上限。',
-    'advice.internal_error': '这是模块的错误，不是您的调用有误。服务器日志中以调用编号记录了详情。',
+    'advice.internal_error': '这是模块的错误，不是你的调用有误。服务器日志中以调用编号记录了详情。',
     'advice.too_many_calls': '服务器繁忙。请稍后再次运行。',
     'advice.stopped': '紧急停止已启用：在服务器终端恢复后，调用才能再次运行。',
     'advice.record_unavailable': '请在服务器磁盘上腾出空间，然后再次运行。',

@@ -5,7 +5,7 @@ import {client} from '../client/client.js';
 import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {onRoute, route} from '../base/router.js';
-import {SECTIONS} from './sections.js';
+import {findSection} from './sections.js';
 import {stopState} from '../client/stop-state.js';
 import {base, buttons} from '../ui/styles.js';
 import '../approval/tray/ac-approval-tray.js';
@@ -39,6 +39,7 @@ export class AcApp extends Localized(LitElement) {
       flex: 1; display: flex; align-items: center; gap: var(--ac-space-2); color: var(--ac-text);
       font-weight: var(--ac-weight-bold); text-decoration: none;
     }
+    @media (max-height: 30rem) { .top { padding-block: 2px; } } /* a phone held sideways, or a zoom of 200 % */
     .top img { width: 1.25rem; height: 1.25rem; }
     .content { grid-row: 1 / -1; grid-column: -2; min-width: 0; min-height: 0; display: flex; flex-direction: column; }
     :host(.narrow) .content { grid-row: 2; }
@@ -182,13 +183,13 @@ async function lookForMissing() {
 /** Return true if the view scrolls internally, so that no space is reserved for a scroll bar. */
 function isFilled() {
   const [id] = route().path;
-  return id === 'pages' || SECTIONS.some((section) => section.id === id && section.fills);
+  return id === 'pages' || Boolean(findSection(id)?.fills);
 }
 
 /** Return true if the view is anchored to its bottom. */
 function growsUp() {
   const [id] = route().path;
-  return SECTIONS.some((section) => section.id === id && section.growsUp);
+  return Boolean(findSection(id)?.growsUp);
 }
 
 customElements.define('ac-app', AcApp);

@@ -4,14 +4,13 @@ import {Localized, formatNumber, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {onRoute, route} from '../base/router.js';
 import {viewTitle} from '../base/view-title.js';
-import {SECTIONS} from './sections.js';
+import {findSection} from './sections.js';
 import {base, buttons} from '../ui/styles.js';
 import '../ui/ac-empty.js';
 import '../ui/ac-error-card.js';
 
 /** @type {Record<string, Pick<import('./sections.js').Section, 'tag' | 'load'>>} */
 const OTHERS = {
-  '': {tag: 'ac-view-welcome', load: () => import('./ac-view-welcome.js')},
   pages: {tag: 'ac-view-page', load: () => import('../module-pages/ac-view-page.js')},
 };
 
@@ -34,7 +33,7 @@ export class AcOutlet extends Localized(LitElement) {
   render() {
     const {path, query} = route();
     const id = path[0] ?? '';
-    const wanted = SECTIONS.find((section) => section.id === id) ?? (Object.hasOwn(OTHERS, id) ? OTHERS[id] : null);
+    const wanted = findSection(id) ?? (Object.hasOwn(OTHERS, id) ? OTHERS[id] : null);
     if (!wanted) return this._nothingHere();
     if (!customElements.get(wanted.tag)) return this._load(wanted);
     if (this._view?.localName !== wanted.tag) this._view = document.createElement(wanted.tag);
@@ -48,7 +47,7 @@ export class AcOutlet extends Localized(LitElement) {
   /** Set the document title to the current location, preceded by the number of pending approvals. */
   _showTitle() {
     const [id, ...rest] = route().path;
-    const section = SECTIONS.find((known) => known.id === id);
+    const section = findSection(id);
     const shown = viewTitle.text ? [viewTitle.text] : rest.reverse();
     const title = [...shown, section ? t(section.label) : '', 'agentcore'].filter(Boolean).join(' · ');
     document.title = approvals.total ? `(${formatNumber(approvals.total)}) ${title}` : title;

@@ -16,7 +16,9 @@ import '../modules/ac-module-icon.js';
 import '../ui/ac-preferences.js';
 import './ac-stop.js';
 
-/** Navigation: the sections and module pages, with controls that are always available below. */
+const GROUPS = /** @type {const} */ (['work', 'manage']);
+
+/** Navigation: what the user works with and what the user manages, with controls that are always available below. */
 export class AcSidebar extends Localized(LitElement) {
   static styles = [base, buttons, css`
     :host {
@@ -74,12 +76,7 @@ export class AcSidebar extends Localized(LitElement) {
     return html`
       <header><slot name="first"></slot><a class="brand" href="#/"><img src="/static/icon.svg" alt=""> agentcore</a></header>
       <nav aria-label=${t('shell.navigation')}>
-        <ul>${SECTIONS.map((section) => this._section(section))}</ul>
-        ${pages.length ? html`
-          <div>
-            <h2 id="pages">${t('shell.pages')}</h2>
-            <ul aria-labelledby="pages">${repeat(pages, ({name}) => name, (module) => this._page(module))}</ul>
-          </div>` : nothing}
+        ${GROUPS.map((group) => this._group(group, pages.filter(({component}) => component?.group === group)))}
       </nav>
       <footer>
         ${approvals.total ? html`<button class="waiting" @click=${this._showApprovals}><ac-icon name="shield"></ac-icon>${t('approval.waiting', {n: approvals.total})}</button>` : nothing}
@@ -98,6 +95,18 @@ export class AcSidebar extends Localized(LitElement) {
           </button>
         </div>
       </footer>`;
+  }
+
+  /** @param {'work' | 'manage'} group @param {import('../client/module-list.js').Module[]} pages  the pages of modules that belong to it */
+  _group(group, pages) {
+    return html`
+      <div>
+        <h2 id=${group}>${t(`shell.${group}`)}</h2>
+        <ul aria-labelledby=${group}>
+          ${SECTIONS.filter((section) => section.group === group).map((section) => this._section(section))}
+          ${repeat(pages, ({name}) => name, (module) => this._page(module))}
+        </ul>
+      </div>`;
   }
 
   _showApprovals() {
@@ -129,7 +138,7 @@ export class AcSidebar extends Localized(LitElement) {
 
   /** @param {string[]} path @param {unknown} icon @param {string} label @param {unknown} [end] */
   _link(path, icon, label, end = nothing) {
-    const current = route().path;
+    const current = route().path.length ? route().path : ['chats'];
     const isCurrent = path.every((segment, i) => current[i] === segment);
     return html`<a class="item" href=${href(path)} aria-current=${isCurrent ? 'page' : nothing}>${icon}<span>${label}</span>${end}</a>`;
   }

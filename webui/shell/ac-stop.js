@@ -1,15 +1,17 @@
 import {LitElement, css, html} from 'lit';
+import {classMap} from 'lit/directives/class-map.js';
 import {confirm} from '../ui/overlay/confirm.js';
 import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {stopState} from '../client/stop-state.js';
+import {workState} from '../client/work-state.js';
 import {base, buttons} from '../ui/styles.js';
 import {toast, toastError} from '../ui/toasts.js';
 import '../ui/ac-icon.js';
 
 const ASKABLE_AFTER_MS = 1000;
 
-/** Emergency stop: stops everything that runs, after one confirmation. `compact`: an icon with an accessible name. */
+/** Emergency stop: stops everything that runs, after one confirmation; prominent while something runs. `compact`: an icon with an accessible name. */
 export class AcStop extends Localized(LitElement) {
   static properties = {
     isCompact: {type: Boolean, attribute: 'compact'},
@@ -17,11 +19,10 @@ export class AcStop extends Localized(LitElement) {
   };
 
   static styles = [base, buttons, css`
-    button {
-      width: 100%; border-color: color-mix(in srgb, var(--ac-danger) 45%, transparent); color: var(--ac-danger);
-      background: none; box-shadow: none;
-    }
-    button:hover:not(:disabled) { background: var(--ac-danger-soft); color: var(--ac-danger); }
+    button { width: 100%; border-color: transparent; color: var(--ac-text-muted); background: none; box-shadow: none; }
+    button:hover:not(:disabled), button.busy { background: var(--ac-danger-soft); color: var(--ac-danger); }
+    button.busy { border-color: var(--ac-danger); font-weight: var(--ac-weight-bold); }
+    button.busy:hover:not(:disabled) { background: var(--ac-danger); color: var(--ac-on-danger); }
     button.icon { width: var(--ac-control); }
   `];
 
@@ -29,13 +30,13 @@ export class AcStop extends Localized(LitElement) {
     super();
     this.isCompact = false;
     this._isStopping = false;
-    new Listening(this, () => [stopState.subscribe(() => this.requestUpdate())]);
+    new Listening(this, () => [stopState.subscribe(() => this.requestUpdate()), workState.subscribe(() => this.requestUpdate())]);
   }
 
   render() {
     const label = t(stopState.isStopped ? 'shell.stopped' : 'shell.stop');
     return html`
-      <button class=${this.isCompact ? 'icon' : ''} ?disabled=${this._isStopping || stopState.isStopped}
+      <button class=${classMap({icon: this.isCompact, busy: workState.isBusy && !stopState.isStopped})} ?disabled=${this._isStopping || stopState.isStopped}
         aria-label=${label} title=${this.isCompact ? label : t('shell.stopHint')} @click=${this._ask}>
         <ac-icon name="octagon-x"></ac-icon>${this.isCompact ? '' : label}
       </button>`;

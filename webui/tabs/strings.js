@@ -64,7 +64,7 @@ export const tabs = {
     'state.finished': '已结束',
     'state.closed': '已关闭',
     'opening.working': '正在打开',
-    'opening.waiting': '正在等待您的决定',
+    'opening.waiting': '正在等待你的决定',
     openAgain: '重新打开',
     openAgainTitle: '已随服务器结束。点击可重新打开。',
     openAgainLost: '已结束（{reason}）。点击可重新打开。',
@@ -72,6 +72,6 @@ export const tabs = {
     endedWithServer: '它已随服务器结束。',
     endedLost: '它意外结束（{reason}）。',
     endedWithServerText: '可以在原处重新打开。',
-    endedWaiting: '正在等待您在审批视图中的决定，确认后会自动打开。',
+    endedWaiting: '正在等待你在审批视图中的决定，确认后会自动打开。',
   },
 };

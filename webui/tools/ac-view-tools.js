@@ -7,6 +7,7 @@ import './ac-tool-list.js';
 import {search} from '../base/fuzzy.js';
 import {keepExample} from './drafts.js';
 import {runs} from './runs.js';
+import {firstSentence} from '../base/sentences.js';
 import {Localized, formatTime, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {href, navigate} from '../base/router.js';
@@ -15,6 +16,7 @@ import {toolList} from '../client/tool-list.js';
 import './ac-view-tool.js';
 
 const RECENT = 6;
+const SUGGESTED = 6;
 const WIDE = matchMedia('(min-width: 64rem)');
 
 /** Console: the tool list, and the page of the tool in the address. */
@@ -38,9 +40,14 @@ export class AcViewTools extends Localized(LitElement) {
     .recent li a { display: flex; align-items: center; gap: var(--ac-space-3); padding: var(--ac-space-2) var(--ac-space-3); color: var(--ac-text); text-decoration: none; border-bottom: 1px solid var(--ac-border); }
     .recent li:last-child a { border-bottom: 0; }
     .recent li a:hover { background: var(--ac-hover); }
-    .recent .plain { flex: 1; }
-    .recent .plain + code { flex: none; }
-    .recent + .recent { margin-top: var(--ac-space-5); }
+    .try { display: grid; gap: var(--ac-space-2); max-width: 60rem; margin: 0 auto var(--ac-space-5); }
+    .try h2 { font-size: var(--ac-text-s); color: var(--ac-text-muted); font-weight: var(--ac-weight-medium); }
+    .try ul { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(17rem, 100%), 1fr)); gap: var(--ac-space-3); }
+    .try a { display: grid; gap: var(--ac-space-1); height: 100%; align-content: start; padding: var(--ac-space-4); color: inherit; text-decoration: none; transition: border-color var(--ac-motion), box-shadow var(--ac-motion); }
+    .try a:hover { border-color: var(--ac-border-strong); box-shadow: var(--ac-shadow-s); }
+    .try strong { font-weight: var(--ac-weight-bold); }
+    .try code { overflow-wrap: anywhere; }
+    .try p { color: var(--ac-text-muted); font-size: var(--ac-text-s); display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; }
     .recent code { flex: 1; overflow-wrap: anywhere; }
     .recent .card { overflow: hidden; }
     .page::after { content: ''; display: block; height: var(--ac-space-7); }
@@ -111,8 +118,14 @@ export class AcViewTools extends Localized(LitElement) {
     return html`
       <ac-empty icon="wrench" heading=${t('tools.choose')}>${t('tools.chooseText')}</ac-empty>
       ${toolList.examples.length ? html`
-        <section class="recent" aria-labelledby="try"><h2 id="try">${t('tools.tryFirst')}</h2><ul class="card">${toolList.examples.map(({tool, title, args}) => html`
-          <li><a href=${href(['tools', tool.name])} @click=${() => keepExample(tool.name, args)}><span class="plain">${title}</span><code class="muted small">${tool.name}</code></a></li>`)}</ul>
+        <section class="try" aria-labelledby="try"><h2 id="try">${t('tools.tryFirst')}</h2>
+          <ul>${toolList.examples.slice(0, SUGGESTED).map(({tool, title, args}) => html`
+            <li>
+              <a class="card" href=${href(['tools', tool.name])} @click=${() => keepExample(tool.name, args)}>
+                <strong>${title}</strong><code class="muted small">${tool.name}</code><p>${firstSentence(tool.description)}</p>
+              </a>
+            </li>`)}
+          </ul>
         </section>` : nothing}
       ${recent.length ? html`
         <section class="recent"><h2>${t('tools.recent')}</h2><ul class="card">${recent.map((run) => html`

@@ -14,6 +14,7 @@ export class AcErrorCard extends Localized(LitElement) {
     heading: {},
     error: {attribute: false},
     details: {attribute: false},
+    detailsLabel: {attribute: false},
     isOpen: {type: Boolean, attribute: 'details-open'},
   };
 
@@ -45,6 +46,8 @@ export class AcErrorCard extends Localized(LitElement) {
     this.error = null;
     /** @type {string} such as a traceback */
     this.details = '';
+    /** What the details are, if they are not of the server's own code. */
+    this.detailsLabel = '';
     this.isOpen = false;
   }
 
@@ -64,11 +67,12 @@ export class AcErrorCard extends Localized(LitElement) {
   }
 
   _details() {
+    const label = this.detailsLabel || t('ui.details');
     return html`
       <details ?open=${this.isOpen} @toggle=${showEnd}>
-        <summary>${t('ui.details')}</summary>
+        <summary>${label}</summary>
         <div class="details">
-          <pre class="code" tabindex="0" role="region" aria-label=${t('ui.details')}>${this.details}</pre>
+          <pre class="code" tabindex="0" role="region" aria-label=${label}>${this.details}</pre>
           <ac-copy .value=${this.details}></ac-copy>
         </div>
       </details>`;

@@ -38,7 +38,7 @@ export const views = {
     widen: '在整个窗口中显示',
     narrow: '返回对话',
     asksLink: '{tool} 的视图想打开此网页：',
-    asksMessage: '{tool} 的视图想以您的名义发送此消息：',
+    asksMessage: '{tool} 的视图想以你的名义发送此消息：',
     open: '打开',
     send: '发送',
     decline: '拒绝',

@@ -27,6 +27,7 @@ from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.model.provider_errors import to_provider_error
 from agentcore.chat.model.providers import PROVIDERS
 from agentcore.chat.model.retries import ProviderWait, Retries
+from agentcore.chat.model.tool_support import ToolSupport
 from agentcore.chat.model.valid_response import valid_response
 from agentcore.chat.settings import ModelChoice
 from agentcore.errors import ToolError
@@ -67,6 +68,7 @@ class Engine:
     def __init__(self) -> None:
         self._models: dict[str, tuple[Model, Client]] = {}
         self._sizes = ContextSizes()
+        self._tool_support = ToolSupport()
 
     async def request_response(
         self,
@@ -154,6 +156,10 @@ class Engine:
     async def find_context_tokens(self, choice: ModelChoice) -> int | None:
         """Return the context size of a model; None if it is unknown. Queries the provider until it has answered."""
         return await self._sizes.find_size(choice, await self._load_model(choice))
+
+    async def drops_tools(self, choice: ModelChoice) -> bool:
+        """True if the model's server says that it drops the definitions of tools."""
+        return await self._tool_support.drops_tools(choice)
 
     async def close(self) -> None:
         """Close the clients."""

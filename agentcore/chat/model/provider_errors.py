@@ -22,6 +22,7 @@ from pydantic_ai.exceptions import (
 from agentcore.chat.model.connection_failure import address_of, no_answer_in_time, no_connection
 from agentcore.chat.model.context_errors import full_error_text, is_too_long, parse_context_limit
 from agentcore.chat.model.providers import PROVIDERS
+from agentcore.chat.model.tool_support import TOOLS_NOT_SUPPORTED, is_tool_refusal
 from agentcore.chat.settings import ModelChoice
 from agentcore.errors import ToolError
 from agentcore.secrets import MASK
@@ -74,7 +75,7 @@ def to_provider_error(exc: Exception, choice: ModelChoice, *, has_begun: bool) -
     if isinstance(exc, ModelAPIError) and exc.retry_after:
         context["retry_after_s"] = exc.retry_after
         words = f"{words} It takes requests again in {_format_duration(exc.retry_after)}."
-    for kind, error_type, message, is_retryable in _SAID:
+    for kind, error_type, message, is_retryable in _list_causes(exc, choice, said):
         if isinstance(exc, kind):
             return ToolError(error_type, f"{message} {words}", retryable=is_retryable, **context)
     if has_begun:
@@ -87,6 +88,20 @@ def to_provider_error(exc: Exception, choice: ModelChoice, *, has_begun: bool) -
         error_type = "provider_failed"
         message = f"The provider failed. {words} Try again."
     return ToolError(error_type, message, retryable=isinstance(exc, ModelAPIError), **context)
+
+
+_NO_TOOLS = (
+    ModelHTTPError,
+    TOOLS_NOT_SUPPORTED,
+    "The model cannot be given tools. Let it write its calls in this chat.",
+    False,
+)
+
+
+def _list_causes(exc: Exception, choice: ModelChoice, said: str) -> tuple[tuple[type[Exception], str, str, bool], ...]:
+    """Return what an exception may mean, the most particular first."""
+    is_about_tools = isinstance(exc, ModelHTTPError) and choice.tools != "prompted" and is_tool_refusal(said)
+    return (_NO_TOOLS, *_SAID) if is_about_tools else _SAID
 
 
 def _describe_provider_message(exc: Exception, choice: ModelChoice, base_url: str, context: dict[str, Any]) -> str:

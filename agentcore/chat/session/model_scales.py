@@ -1,4 +1,4 @@
-"""A session's measurements of its models: token count ratios, smaller context sizes, and refused images."""
+"""What a session knows of its models: token count ratios, smaller context sizes, refused images, how calls are made."""
 
 import json
 from typing import Any, NamedTuple, Self
@@ -19,6 +19,8 @@ class _Learned(NamedTuple):
     scale: float = 1.0
     limit: int | None = None
     takes_pictures: bool = True
+    writes_calls: bool = False
+    is_known_to_drop_tools: bool = False
 
 
 class ModelScales:
@@ -54,6 +56,20 @@ class ModelScales:
     def accepts_images(self, model: str) -> bool:
         """True unless the model's provider has refused images."""
         return self._find_learned(model).takes_pictures
+
+    def writes_calls(self, model: str) -> bool:
+        """True if the user chose that the model writes its calls."""
+        return self._find_learned(model).writes_calls
+
+    def record_written_calls(self, model: str) -> None:
+        """Record that the user chose that the model writes its calls."""
+        self._store_learned(model, self._find_learned(model)._replace(writes_calls=True))
+
+    def record_dropped_tools(self, model: str) -> bool:
+        """Record that the model's server drops tools; return True if that was known."""
+        was_known = self._find_learned(model).is_known_to_drop_tools
+        self._store_learned(model, self._find_learned(model)._replace(is_known_to_drop_tools=True))
+        return was_known
 
     def record_refused_images(self, model: str) -> None:
         """Record that the provider refused a request because of its images."""

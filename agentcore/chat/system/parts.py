@@ -6,7 +6,8 @@ from typing import NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from agentcore.chat.settings import AgentConfig
+from agentcore.chat.settings import SKILL_PART, SKILLS_PART, AgentConfig
+from agentcore.chat.skills import Skill, shorten_descriptions
 from agentcore.chat.system.folder import FolderText
 from agentcore.chat.system.sources import SystemSources, read_sources
 from agentcore.chat.texts import Locale, localized_text
@@ -20,8 +21,8 @@ class SystemPart(NamedTuple):
     """One part.
 
     Args:
-        part_id: `environment`, `host`, `module:NAME`, `folder:FILE`, `agent`, `date`; `tools` and `page`, which the
-            user cannot leave out.
+        part_id: `environment`, `host`, `module:NAME`, `folder:FILE`, `skills`, `skill:NAME`, `agent`, `date`; `tools`
+            and `page`, which the user cannot leave out.
         text: Its text; empty: there is none.
         source: The name of its source for the user: a module's title, a file's name.
         is_told: True if it is sent to the model.
@@ -113,13 +114,20 @@ class SystemPlan(NamedTuple):
             *([] if where is None else [SystemPart("host", _describe_host(where, self.locale), where.name)]),
             *_build_module_parts(modules, self.locale),
             *(_build_folder_part(file, self.locale) for file in self.sources.folder),
+            *_build_skill_parts(self.sources.skills, self.locale),
             SystemPart("agent", (agent.instructions if own is None else own).strip()),
             SystemPart("date", localized_text(self.locale, "today", today=self.sources.today), lasts=False),
         ]
         said = [part for part in parts if part.text]
-        return [
+        chosen = [
             part._replace(is_told=choice.told.get(part.part_id, agent.includes_part(part.part_id))) for part in said
         ]
+        return _without_unused_skills(chosen)
+
+    def choose_skills(self, agent: AgentConfig) -> list[Skill]:
+        """Return the skills that the agent's model may read in this session."""
+        told = {part.part_id for part in self.build_parts(agent, (), None) if part.is_told}
+        return [skill for skill in self.sources.skills if f"{SKILL_PART}{skill.name}" in told]
 
 
 def _describe_environment(sources: SystemSources, locale: Locale) -> str:
@@ -156,6 +164,25 @@ def _build_folder_part(file: FolderText, locale: Locale) -> SystemPart:
     )
     told = localized_text(locale, "of_folder", name=file.name, text=file.text + cut)
     return SystemPart(f"folder:{file.name}", told, file.name, missing_bytes=file.missing_bytes)
+
+
+def _build_skill_parts(skills: Sequence[Skill], locale: Locale) -> Iterator[SystemPart]:
+    if skills:
+        yield SystemPart(SKILLS_PART, localized_text(locale, "skills"))
+    for name, description in shorten_descriptions(skills).items():
+        yield SystemPart(f"{SKILL_PART}{name}", localized_text(locale, "of_skill", name=name, text=description), name)
+
+
+def _without_unused_skills(parts: list[SystemPart]) -> list[SystemPart]:
+    """Return the parts so that either the text on skills and at least one of them are sent, or neither."""
+    uses_skills = any(part.part_id == SKILLS_PART and part.is_told for part in parts)
+    has_skills = any(part.part_id.startswith(SKILL_PART) and part.is_told for part in parts)
+    if uses_skills and has_skills:
+        return parts
+    return [
+        part._replace(is_told=False) if part.part_id == SKILLS_PART or part.part_id.startswith(SKILL_PART) else part
+        for part in parts
+    ]
 
 
 async def plan_system(core: Core, session: ChatSessionRow) -> SystemPlan:

@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import cache
 from typing import NamedTuple
 
+from agentcore.chat.skills import Skill, Skills
 from agentcore.chat.system.folder import FolderText, read_folder_texts
 from agentcore.core.core import Core
 
@@ -19,18 +20,21 @@ class SystemSources(NamedTuple):
         system: The machine's operating system.
         folder: Instructions in the first root, as accepted by the user.
         today: The day, and the machine's time zone.
+        skills: The skills that the user has accepted, by name.
     """
 
     roots: Sequence[str]
     system: str
     folder: Sequence[FolderText]
     today: str
+    skills: Sequence[Skill] = ()
 
 
 async def read_sources(core: Core) -> SystemSources:
     """Read the current sources: once per turn, so that all its requests start with the same bytes."""
     found = await asyncio.to_thread(_collect_sources, core)
-    return found._replace(folder=_choose_accepted(core, found))
+    skills = (await Skills(core).list_skills()).usable
+    return found._replace(folder=_choose_accepted(core, found), skills=skills)
 
 
 def _collect_sources(core: Core) -> SystemSources:
@@ -42,7 +46,7 @@ def _collect_sources(core: Core) -> SystemSources:
 def _choose_accepted(core: Core, found: SystemSources) -> Sequence[FolderText]:
     """Return the folder's instructions as accepted by the user; new and changed ones are proposed for review."""
     files = {f"{found.roots[0]}/{file.name}": file for file in found.folder}
-    accepted = core.instruction_review.choose_texts({path: file.text for path, file in files.items()})
+    accepted = core.instruction_review.choose_texts({path: {path: file.text} for path, file in files.items()})
     return [
         file if file.text == accepted[path] else FolderText(file.name, accepted[path])
         for path, file in files.items()

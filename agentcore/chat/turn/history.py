@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pydantic import TypeAdapter
 from pydantic_ai.messages import (
     BinaryContent,
     ModelMessage,
@@ -27,6 +26,7 @@ from agentcore.chat.session.transcript import CUT_OFF, STOPPED
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.attachments import user_text_of
 from agentcore.chat.turn.tool_output import ToolOutput
+from agentcore.chat.turn.written_form import WrittenForm, format_call
 from agentcore.store.chat import ContextMessage
 
 
@@ -101,7 +101,7 @@ def _to_contents(told: ToolOutput) -> Any:
 
 
 def prepare_for_model(
-    messages: Sequence[ModelMessage], *, images: bool, is_prompted: bool, marks_failures: bool
+    messages: Sequence[ModelMessage], *, images: bool, written_form: WrittenForm | None, marks_failures: bool
 ) -> list[ModelMessage]:
     """Adapt the history to a model: without images, or with calls and results as text, if necessary."""
     adapted = _without_empty_parts(_with_notes(messages))
@@ -109,8 +109,8 @@ def prepare_for_model(
         adapted = [_with_plain_failures(each) if isinstance(each, ModelRequest) else each for each in adapted]
     if not images:
         adapted = [_without_images(each) if isinstance(each, ModelRequest) else each for each in adapted]
-    if is_prompted:
-        adapted = [_as_text(each) for each in adapted]
+    if written_form is not None:
+        adapted = [_as_text(each, written_form) for each in adapted]
     return adapted
 
 
@@ -187,10 +187,13 @@ def _replace_image(content: Any) -> Any:
     return result_text("no_images", mime=content.media_type) if isinstance(content, BinaryContent) else content
 
 
-def _as_text(message: ModelMessage) -> ModelMessage:
+def _as_text(message: ModelMessage, written_form: WrittenForm) -> ModelMessage:
     if isinstance(message, ModelResponse):
         spoken: list[ModelResponsePart] = [
-            TextPart(_format_call(part)) if isinstance(part, ToolCallPart) else part for part in message.parts
+            TextPart(format_call(part.tool_name, part.args_as_dict(), written_form))
+            if isinstance(part, ToolCallPart)
+            else part
+            for part in message.parts
         ]
         return replace(message, parts=spoken)
     asked: list[ModelRequestPart] = [
@@ -199,12 +202,9 @@ def _as_text(message: ModelMessage) -> ModelMessage:
     return replace(message, parts=asked)
 
 
-def _format_call(part: ToolCallPart) -> str:
-    call = {"tool_name": part.tool_name, "arguments": part.args_as_json_str()}
-    return TypeAdapter(dict[str, Any]).dump_json({"tool_call": call}).decode()
-
-
-def _result_as_text(part: ToolReturnPart) -> list[UserContent]:
+def _result_as_text(part: ToolReturnPart) -> str | list[UserContent]:
     head = result_text("tool_result", tool=part.tool_name, id=part.tool_call_id)
     contents: list[Any] = part.content if isinstance(part.content, list) else [part.content]
+    if all(isinstance(content, str) for content in contents):
+        return "\n\n".join([head, *contents])  # the templates of some local models accept nothing but text
     return [head, *contents]

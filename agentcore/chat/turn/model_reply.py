@@ -16,6 +16,7 @@ from agentcore.chat.system import SystemPart
 from agentcore.chat.texts import Locale
 from agentcore.chat.turn import history
 from agentcore.chat.turn.prompts import build_instructions, system_message
+from agentcore.chat.turn.written_form import WrittenForm
 from agentcore.chat.wire import PageInfo
 from agentcore.store.chat import UsedTokens
 
@@ -29,12 +30,21 @@ class Prompt:
         system: The parts from the session's system plan.
         tools: The tools that it may call.
         page: The user's current page.
+        is_for_client: True if a client of the chat endpoint drives the turn: its form of written calls is fixed.
     """
 
     choice: ModelChoice
     system: Sequence[SystemPart]
     tools: Sequence[OfferedTool]
     page: PageInfo | None = None
+    is_for_client: bool = False
+
+    @property
+    def written_form(self) -> WrittenForm | None:
+        """How the model writes its calls; None: it calls tools natively."""
+        if self.choice.tools != "prompted":
+            return None
+        return "text" if self.is_for_client else "tag"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +62,9 @@ class ModelReply:
 
 def instructions_of(prompt: Prompt, locale: Locale) -> Instructions:
     """Return the instructions to send with a prompt."""
-    is_prompted = prompt.choice.tools == "prompted"
-    return build_instructions(system_message(prompt.system, prompt.tools, prompt.page, locale, is_prompted=is_prompted))
+    return build_instructions(
+        system_message(prompt.system, prompt.tools, prompt.page, locale, written_form=prompt.written_form)
+    )
 
 
 def used_tokens(response: ModelResponse) -> UsedTokens:
@@ -77,12 +88,12 @@ async def ask_model(
         BrokenAnswerError: The provider refused or failed, or the connection broke.
     """
     choice = prompt.choice
-    is_prompted = choice.tools == "prompted"
     marks_failures = PROVIDERS[choice.provider].marks_failures
     sent = history.prepare_for_model(
-        messages, images=choice.images, is_prompted=is_prompted, marks_failures=marks_failures
+        messages, images=choice.images, written_form=prompt.written_form, marks_failures=marks_failures
     )
     holder = WrittenCallFilter()
+    is_prompted = prompt.written_form is not None
     can_write = is_prompted and bool(prompt.tools)
 
     def show(piece: str) -> None:
@@ -101,7 +112,7 @@ async def ask_model(
     )
     if not can_write:
         return ModelReply(response)
-    written = parse_written(response.text or "")
+    written = parse_written(holder.text, {tool.name for tool in prompt.tools})
     if written.fault is None or not can_repair:
         stream.send_content(holder.flush(written))
     if written.calls:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from agentcore.chat.bounds import PAGE_BYTES, PAGE_TITLE_CHARS, PAGE_URL_CHARS
 from agentcore.chat.model.instructions import Instructions
@@ -9,6 +10,7 @@ from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.system import SystemPart
 from agentcore.chat.texts import Locale, localized_text
 from agentcore.chat.turn.untrusted import mark_untrusted, one_line
+from agentcore.chat.turn.written_form import WrittenForm, format_call, format_signature, write_examples
 from agentcore.chat.wire import PageInfo
 from agentcore.net import host_of
 from agentcore.tool_forms import DIALECTS
@@ -25,7 +27,7 @@ def system_message(
     page: PageInfo | None,
     locale: Locale,
     *,
-    is_prompted: bool,
+    written_form: WrittenForm | None,
 ) -> list[SystemPart]:
     """Return all parts of the system message, in the order in which they are sent.
 
@@ -34,12 +36,13 @@ def system_message(
         tools: The tools that the model may call.
         page: The user's current page.
         locale: Language.
-        is_prompted: True if the model has to be instructed how to call tools.
+        written_form: How the model has to be instructed to write calls; None: it calls tools natively.
     """
     lasting = [part for part in system if part.lasts]
     passing = [part for part in system if not part.lasts]
-    if is_prompted and tools:
-        lasting.append(SystemPart("tools", _format_tools(tools, locale)))
+    if written_form is not None and tools:
+        describe = _describe_tools if written_form == "tag" else _describe_tools_for_client
+        lasting.append(SystemPart("tools", describe(tools, locale)))
     if page is not None:
         shown = _format_page(page, locale, can_ask=any(tool.name == _ASK_FOR_MORE for tool in tools))
         passing.append(SystemPart("page", shown, page_source(page, locale), lasts=False))
@@ -53,11 +56,26 @@ def build_instructions(parts: Sequence[SystemPart]) -> Instructions:
     return Instructions(lasting, passing)
 
 
-def _format_tools(tools: Sequence[OfferedTool], locale: Locale) -> str:
+def _describe_tools(tools: Sequence[OfferedTool], locale: Locale) -> str:
+    """Teach the form that small models write best: a line for each tool, arguments as an object."""
+    parts = [localized_text(locale, "tools_in_tags"), *(format_signature(tool) for tool in tools)]
+    parts += [localized_text(locale, "examples"), *_choose_examples(tools)]
+    if any(tool.name == _ACT for tool in tools):
+        parts.append(localized_text(locale, "page_rules"))
+    return "\n".join(parts)
+
+
+def _choose_examples(tools: Sequence[OfferedTool]) -> list[str]:
+    names = {tool.name for tool in tools if tool.kind == "client"}
+    of_page = [format_call(tool, arguments, "tag") for tool, arguments in _EXAMPLES[:2] if tool in names]
+    return of_page or list(write_examples(tools))
+
+
+def _describe_tools_for_client(tools: Sequence[OfferedTool], locale: Locale) -> str:
     names = {tool.name for tool in tools if tool.kind == "client"}
     listed = [f"- {tool.name}: {tool.description}\n  {_format_schema(tool)}" for tool in tools]
     parts = [localized_text(locale, "tools"), localized_text(locale, "tools_listed"), *listed]
-    if examples := [example for tool, example in _EXAMPLES if tool in names]:
+    if examples := [format_call(tool, example, "text") for tool, example in _EXAMPLES if tool in names]:
         parts += [localized_text(locale, "examples"), *examples]
     if _ACT in names:
         parts.append(localized_text(locale, "page_rules"))
@@ -69,26 +87,18 @@ def _format_schema(tool: OfferedTool) -> str:
     return json.dumps(tool.schema.lower_to(DIALECTS["portable"]).schema, ensure_ascii=False)
 
 
-def _format_call(tool: str, arguments: object) -> str:
-    inner = json.dumps(arguments, ensure_ascii=False)
-    return json.dumps({"tool_call": {"tool_name": tool, "arguments": inner}}, ensure_ascii=False)
-
-
-_EXAMPLES = (
+_EXAMPLES: tuple[tuple[str, dict[str, Any]], ...] = (
     (
         _ACT,
-        _format_call(
-            _ACT,
-            {
-                "actions": [
-                    {"action": "fill", "target": {"elementId": "e_1_a"}, "params": {"value": "…"}},
-                    {"action": "click", "target": {"elementId": "e_1_b"}},
-                ]
-            },
-        ),
+        {
+            "actions": [
+                {"action": "fill", "target": {"elementId": "e_1_a"}, "params": {"value": "…"}},
+                {"action": "click", "target": {"elementId": "e_1_b"}},
+            ]
+        },
     ),
-    (_ASK_FOR_MORE, _format_call(_ASK_FOR_MORE, {"region": "form", "elementType": "button"})),
-    (_ACT, _format_call(_ACT, {"actions": [{"action": "highlight", "target": {}, "params": {"color": "yellow"}}]})),
+    (_ASK_FOR_MORE, {"region": "form", "elementType": "button"}),
+    (_ACT, {"actions": [{"action": "highlight", "target": {}, "params": {"color": "yellow"}}]}),
 )
 """Fill then click; ask for more elements; highlight the selection with an empty target."""
 

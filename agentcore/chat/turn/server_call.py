@@ -157,9 +157,13 @@ class ServerCalls:
         await self._store_result(call, call.state, error_output(error), json.dumps(envelope))
         self._stream.publish_tool_result(call.tool_name, call.tool_id, envelope, is_told=is_told)
 
-    async def complete_call(self, call: ChatCallRow, data: dict[str, Any]) -> None:
-        """End a call that the turn itself carried out, with its data as the result."""
-        said = json.dumps(data, ensure_ascii=False)
+    async def complete_call(self, call: ChatCallRow, said: str, data: dict[str, Any]) -> None:
+        """End a call that the turn itself carried out.
+
+        Args:
+            said: The result for the model.
+            data: The result for programs.
+        """
         envelope = {"ok": True, "content": [{"type": "text", "text": said}], "data": data}
         output = {"ok": True, "blocks": [{"type": "text", "text": said}]}
         await self._store_result(call, call.state, output, json.dumps(envelope, ensure_ascii=False))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from pydantic_ai.messages import ModelResponse, ModelResponsePart, ToolCallPart
 
 from agentcore.api import Principal
+from agentcore.bounds import MODEL_CHARS
 from agentcore.chat.bounds import CALLS_IN_A_TURN, SUB_AGENT_DEPTH
 from agentcore.chat.model.engine import BrokenAnswerError, Engine
 from agentcore.chat.model.model_json import read_arguments
@@ -27,7 +28,7 @@ from agentcore.chat.turn.compaction import Compactor, ModelHistory, SubAgentKeep
 from agentcore.chat.turn.model_reply import ModelReply, Prompt, used_tokens
 from agentcore.chat.turn.server_call import ONLY_LOOKS, effects_of, skipped_error
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
-from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
+from agentcore.chat.turn.toolbox import OWN_TOOLS, Toolbox, not_offered
 from agentcore.core.calls.call import Call, CallRequest, ModelReader
 from agentcore.core.calls.model_part import ArtifactReading
 from agentcore.core.core import Core
@@ -147,7 +148,9 @@ class SubAgent:
             system = task.system.build_parts(
                 task.agent, *resolve_modules_and_host(self._core.registry, self._current_host, toolbox.modules)
             )
-            prompt = Prompt(task.choice, system, list(self._offered.values()))
+            prompt = Prompt(
+                task.choice, system, list(self._offered.values()), is_for_client=self._live.client is not None
+            )
             answer = await self._request_reply(compactor, prompt, can_repair=not has_repaired)
             await self._count_usage(answer.response)
             if answer.fault is not None and not has_repaired:
@@ -192,7 +195,7 @@ class SubAgent:
             for tool in list_offered_tools(self._core.registry, (), task.agent, self._current_host)
             if task.offers_tool(tool.name)
         ]
-        return Toolbox(tools, self._found)
+        return Toolbox(tools, self._found, task.system.choose_skills(task.agent))
 
     async def _run_calls(self, response: ModelResponse, toolbox: Toolbox) -> bool:
         """Run the calls of an answer one by one, and store the step; False if there are none."""
@@ -233,7 +236,7 @@ class SubAgent:
     def _may_act(self, row: ChatCallRow) -> bool:
         """Return False if a call only reads, or touches nothing but the session; an unknown tool may act."""
         effects = effects_of(self._core.registry.tools_at(self._current_host), row.tool_name)
-        return row.tool_name != FIND_TOOLS and (effects is None or not effects <= ONLY_LOOKS)
+        return row.tool_name not in OWN_TOOLS and (effects is None or not effects <= ONLY_LOOKS)
 
     def _prepare_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart, ToolError | None]:
         offered = self._offered.get(part.tool_name)
@@ -255,11 +258,11 @@ class SubAgent:
     ) -> tuple[ToolOutput, str]:
         """Run one call through the core as the session's model, also if another principal started the agent."""
         announcement = CallAnnouncement(self._core, self._stream, row, is_inner=True)
-        if error is not None or row.tool_name == FIND_TOOLS:
+        if error is not None or row.tool_name in OWN_TOOLS:
             announcement.announce_call(waits=False)
-        if error is None and row.tool_name == FIND_TOOLS:
+        if error is None and row.tool_name in OWN_TOOLS:
             try:
-                return self._find_tools(row, toolbox)
+                return self._run_own_tool(row, toolbox)
             except ToolError as exc:
                 error = exc
         if error is not None:
@@ -289,10 +292,10 @@ class SubAgent:
         told = outcome_output(outcome, source=row.tool_name, reading=reading)
         return told, await self._kept.shrink_envelope(envelope, row, outcome.artifact_account)
 
-    def _find_tools(self, row: ChatCallRow, toolbox: Toolbox) -> tuple[ToolOutput, str]:
-        data = toolbox.find_tools(json.loads(row.arguments))
+    def _run_own_tool(self, row: ChatCallRow, toolbox: Toolbox) -> tuple[ToolOutput, str]:
+        limit_chars = self._reader.result_chars or MODEL_CHARS
+        said, data = toolbox.run_own_tool(row.tool_name, json.loads(row.arguments), limit_chars)
         self._found = toolbox.found
-        said = json.dumps(data, ensure_ascii=False)
         envelope = {"ok": True, "content": [{"type": "text", "text": said}], "data": data}
         self._stream.publish_tool_result(row.tool_name, row.tool_id, envelope, is_told=False)
         return {"ok": True, "blocks": envelope["content"]}, json.dumps(envelope, ensure_ascii=False)

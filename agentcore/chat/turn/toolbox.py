@@ -1,12 +1,14 @@
 """The tools of one conversation: those offered to the model, and those that it finds by searching if there are many."""
 
 import itertools
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from agentcore.chat.bounds import FOUND_TOOLS, FOUND_TOOLS_KEPT, MODULE_SHARE, OFFERED_TOOLS
 from agentcore.chat.model.offered_tools import OfferedTool
+from agentcore.chat.skills import READ_SKILL, Skill, read_skill_text
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.tool_search import extract_words, search_tools, summary_line
 from agentcore.errors import ToolError
@@ -15,6 +17,21 @@ from agentcore.tool_forms import LoweredSchema
 FIND_TOOLS = "find_tools"
 """The tool that finds tools; the name is reserved."""
 
+OWN_TOOLS = frozenset((FIND_TOOLS, READ_SKILL))
+"""Tools that the chat carries out itself; they touch nothing but the session, and need no approval."""
+
+
+class OwnResult(NamedTuple):
+    """The result of one of the chat's own tools.
+
+    Args:
+        text: For the model.
+        data: For programs.
+    """
+
+    text: str
+    data: dict[str, Any]
+
 
 class Toolbox:
     """The tools that a model may call, in a stable order so that the provider's cache stays valid.
@@ -22,9 +39,11 @@ class Toolbox:
     Args:
         tools: All tools that it may use.
         found: Names of the tools that it found before, in that order.
+        skills: The skills that it may read.
     """
 
-    def __init__(self, tools: Sequence[OfferedTool], found: Sequence[str]) -> None:
+    def __init__(self, tools: Sequence[OfferedTool], found: Sequence[str], skills: Sequence[Skill] = ()) -> None:
+        self._skills = skills
         self._all = {tool.name: tool for tool in tools}
         self.found = [name for name in found if name in self._all]
         server = [tool for tool in self._all.values() if tool.kind == "server"]
@@ -39,12 +58,28 @@ class Toolbox:
 
     def get_offered_tools(self) -> dict[str, OfferedTool]:
         """Return the tools to offer to the model now, by name."""
+        given = dict(self._first)
+        if self._skills:
+            given[READ_SKILL] = _create_skill_tool()
         if not self._hidden:
-            return dict(self._first)
-        given = self._first | {FIND_TOOLS: self._create_find_tool()}
+            return given
+        given[FIND_TOOLS] = self._create_find_tool()
         return given | {name: self._all[name] for name in self.found if name not in given}
 
-    def find_tools(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def run_own_tool(self, name: str, arguments: Mapping[str, Any], limit_chars: int) -> OwnResult:
+        """Run one of `OWN_TOOLS`.
+
+        Args:
+            limit_chars: Maximum length of the text.
+        Raises:
+            ToolError: `invalid_arguments`, `skill_not_found`, `skill_file_not_found`, `skill_file_not_text`.
+        """
+        if name == READ_SKILL:
+            return OwnResult(*read_skill_text(self._skills, arguments, limit_chars))
+        data = self._find_tools(arguments)
+        return OwnResult(json.dumps(data, ensure_ascii=False), data)
+
+    def _find_tools(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Search for tools, and offer the found ones to the model from now on.
 
         Raises:
@@ -68,6 +103,16 @@ class Toolbox:
         query = {"type": "string", "description": result_text("find_query")}
         parameters = {"type": "object", "properties": {"query": query}, "required": ["query"]}
         return OfferedTool(FIND_TOOLS, self._format_hint("find_tools"), LoweredSchema(parameters), "server")
+
+
+def _create_skill_tool() -> OfferedTool:
+    properties = {
+        "name": {"type": "string", "description": result_text("read_skill_name")},
+        "file": {"type": "string", "description": result_text("read_skill_file")},
+        "start_line": {"type": "integer", "description": result_text("read_skill_start")},
+    }
+    parameters = {"type": "object", "properties": properties, "required": ["name"]}
+    return OfferedTool(READ_SKILL, result_text("read_skill"), LoweredSchema(parameters), "server")
 
 
 def choose_tools(tools: Sequence[OfferedTool], limit: int = OFFERED_TOOLS) -> list[str]:

@@ -8,21 +8,32 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from pydantic_ai.messages import ModelRequest, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
+from pydantic_ai.messages import (
+    ModelRequest,
+    ModelResponse,
+    ModelResponsePart,
+    TextContent,
+    TextPart,
+    ToolCallPart,
+    UserContent,
+)
 
+from agentcore.bounds import MODEL_CHARS
 from agentcore.chat.bounds import CALLS_IN_A_TURN, READS_AT_ONCE, TITLE_CHARS
 from agentcore.chat.client_context import ClientContext, build_page_view
 from agentcore.chat.client_tools import ClientArguments
 from agentcore.chat.model.engine import BrokenAnswerError, Engine
 from agentcore.chat.model.model_json import read_arguments
 from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools, valid_name
+from agentcore.chat.model.tool_support import contains_call_markup, tools_dropped_error
 from agentcore.chat.session.queue import publish_queue
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.transcript import CUT_OFF
 from agentcore.chat.session.view import ContextView
 from agentcore.chat.settings import AgentConfig, ModelChoice
+from agentcore.chat.skills import read_skill_text
 from agentcore.chat.system import SystemPlan, resolve_modules_and_host
-from agentcore.chat.texts import localized_text
+from agentcore.chat.texts import localized_text, result_text
 from agentcore.chat.turn import history
 from agentcore.chat.turn.attachments import AttachedFiles, attachment_of
 from agentcore.chat.turn.client_call import ClientCalls
@@ -32,7 +43,7 @@ from agentcore.chat.turn.model_reply import ModelReply, Prompt, used_tokens
 from agentcore.chat.turn.prompts import page_source
 from agentcore.chat.turn.server_call import ONLY_LOOKS, READS, ServerCalls, effects_of
 from agentcore.chat.turn.tool_output import ToolOutput, error_output
-from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
+from agentcore.chat.turn.toolbox import OWN_TOOLS, Toolbox, not_offered
 from agentcore.chat.wire import PageInfo
 from agentcore.core.calls.model_part import ArtifactReading
 from agentcore.core.core import Core
@@ -72,6 +83,7 @@ class Turn:
 
     def __init__(self, core: Core, engine: Engine, plan: TurnPlan, stream: Stream, readers: FileReaders) -> None:
         self._core = core
+        self._engine = engine
         self._chats = core.store.chats
         self._plan = plan
         self._stream = stream
@@ -111,7 +123,7 @@ class Turn:
 
         Raises:
             BrokenAnswerError: The model failed; the part of its answer that was received is stored.
-            ToolError: `budget_exceeded`, `stopped`.
+            ToolError: `budget_exceeded`, `stopped`, `tools_not_supported`.
         """
         await self._load_history()
         await self._chats.update_session(self._session_id, is_running=1)
@@ -134,7 +146,9 @@ class Turn:
             if not self._history.needs_answer:
                 return []
             self._check_bounds()
-            await self._store_reply(await self._request_reply())
+            reply = await self._request_reply()
+            await self._store_reply(reply)
+            await self._check_tools_arrive(reply.response)
 
     # -- calls -------------------------------------------------------------------------------------------------
 
@@ -196,7 +210,7 @@ class Turn:
 
     def _may_act(self, call: ChatCallRow) -> bool:
         """Return False if a call only reads, or touches nothing but the session; an unknown tool may act."""
-        if call.kind == "client" or call.tool_name == FIND_TOOLS:
+        if call.kind == "client" or call.tool_name in OWN_TOOLS:
             return False  # a client runs its calls one after another, and its results do not say what failed
         effects = effects_of(self._core.registry.tools_at(self._current_host), call.tool_name)
         return effects is None or not effects <= ONLY_LOOKS
@@ -208,9 +222,9 @@ class Turn:
     async def _start_call(self, call: ChatCallRow) -> None:
         if call.kind == "client":
             await self._clients.submit_call(call, self._client.tools)
-        elif call.tool_name == FIND_TOOLS:
+        elif call.tool_name in OWN_TOOLS:
             self._stream.send_to_client(self._announce_call(call))
-            await self._find_tools(call)
+            await self._run_own_tool(call)
         else:
             await self._server.submit_call(call)
 
@@ -261,6 +275,7 @@ class Turn:
         reading = ArtifactReading(self._core.registry.tools_at(self._current_host), self._stream.live.reader)
         files = AttachedFiles(self._core, self._session_id, self._readers, reading)
         contents = await files.read_contents(message.attachments)
+        contents += self._read_named_skill(message.text)
         views = [view for content in contents if (view := attachment_of(content)) is not None]
         # if the message joins a running turn, its model and agent apply to later turns only
         chosen = {"model": message.model, "agent_id": message.agent_id}
@@ -288,6 +303,16 @@ class Turn:
         if "title" in values:
             self._stream.publish_to_pages("session.changed", {"title": self._title})
 
+    def _read_named_skill(self, text: str) -> list[UserContent]:
+        """Return the skill that a message names with a slash at its beginning, as the model gets it."""
+        words = text.split(maxsplit=1)
+        name = words[0].removeprefix("/") if words and words[0].startswith("/") else ""
+        skills = self._plan.system.choose_skills(self._plan.agent)
+        if not any(skill.name == name for skill in skills):
+            return []
+        reading = read_skill_text(skills, {"name": name}, self._plan.agent.result_chars or MODEL_CHARS)
+        return [TextContent(f"{result_text('skill_used')}\n{reading.text}")]
+
     # -- the model ---------------------------------------------------------------------------------------------
 
     async def _request_reply(self) -> ModelReply:
@@ -298,7 +323,9 @@ class Turn:
         system = plan.system.build_parts(
             plan.agent, *resolve_modules_and_host(self._core.registry, self._current_host, toolbox.modules)
         )
-        prompt = Prompt(plan.choice, system, list(self._offered.values()), self._client.page)
+        prompt = Prompt(
+            plan.choice, system, list(self._offered.values()), self._client.page, is_for_client=self._is_for_client
+        )
         self._steps += 1
         try:
             answer = await self._compactor.ask(prompt, self._history, can_repair=not self._has_repaired)
@@ -311,30 +338,53 @@ class Turn:
         self._context = await self._compactor.context_after(prompt, self._history, answer.response)
         return answer
 
+    async def _check_tools_arrive(self, response: ModelResponse) -> None:
+        """Check whether the server gave the model its tools, where the answer has no call.
+
+        Raises:
+            ToolError: `tools_not_supported`. That the server says so is an error once in a session.
+        """
+        choice = self._plan.choice
+        if choice.tools == "prompted" or not self._offered or response.tool_calls:
+            return
+        wrote_call = contains_call_markup(response.text or "", self._offered)
+        if not wrote_call and not await self._engine.drops_tools(choice):
+            return
+        was_known = self._scales.record_dropped_tools(choice.full_name)
+        await self._chats.update_session(self._session_id, model_scales=self._scales.to_json_text())
+        if wrote_call or not was_known:
+            raise tools_dropped_error(choice, wrote_call=wrote_call)
+
     @property
     def _current_host(self) -> str:
         """The host for the session's calls; empty: none is chosen."""
         return self._stream.live.current_host(self._core.registry)
+
+    @property
+    def _is_for_client(self) -> bool:
+        """True if a client of the chat endpoint drives the turn, or did before a call waited."""
+        return self._stream.sink is not None or bool(self._client.tools) or bool(self._plan.session.user_id)
 
     def _build_toolbox(self) -> Toolbox:
         """Create a toolbox from the current tools and those that the model has found."""
         tools = list_offered_tools(self._core.registry, self._client.tools, self._plan.agent, self._current_host)
         if self._found is None:
             self._found = json.loads(self._plan.session.found_tools or "[]")
-        return Toolbox(tools, self._found)
+        return Toolbox(tools, self._found, self._plan.system.choose_skills(self._plan.agent))
 
-    async def _find_tools(self, call: ChatCallRow) -> None:
-        """Run a search for tools, and store the found tools with the session."""
+    async def _run_own_tool(self, call: ChatCallRow) -> None:
+        """Run one of the chat's own tools, and store the tools that it found with the session."""
         toolbox = self._build_toolbox()
+        limit_chars = self._plan.agent.result_chars or MODEL_CHARS
         try:
-            data = toolbox.find_tools(json.loads(call.arguments))
+            result = toolbox.run_own_tool(call.tool_name, json.loads(call.arguments), limit_chars)
         except ToolError as exc:
             await self._server.fail_call(call, exc, is_told=True)
             return
         if toolbox.found != self._found:
             self._found = toolbox.found
             await self._chats.update_session(self._session_id, found_tools=_dump_json(self._found))
-        await self._server.complete_call(call, data)
+        await self._server.complete_call(call, result.text, result.data)
 
     async def _store_reply(self, answer: ModelReply) -> None:
         """Store an answer together with its calls."""

@@ -308,10 +308,13 @@ class Turns:
         self._core.policy.set_session_mode(session.session_id, settings.mode_for(session.mode, session.agent_id))
         stream.live.hosts = settings.hosts_for(session.host, session.agent_id)
         stream.live.reader = ModelReader(agent.result_chars, agent.offers_tool)
+        choice = settings.choose_model(session.model or None, agent)
+        if stream.live.model_scales.writes_calls(choice.full_name):
+            choice = choice.model_copy(update={"tools": "prompted"})
         plan = turns.TurnPlan(
             session,
             agent,
-            settings.choose_model(session.model or None, agent),
+            choice,
             await plan_system(self._core, session),
         )
         made: Turn = turns.Turn(self._core, engine, plan, stream, self._readers)

@@ -83,6 +83,10 @@ class Backend(Protocol):
         """Request a provider's list of models with its key."""
         ...
 
+    def list_skills(self) -> dict[str, Any]:
+        """Find the skills, as in `GET /api/skills`."""
+        ...
+
     def find_local_servers(self) -> dict[str, Any]:
         """Search for model servers on this machine, as in `POST /api/chat/local-servers`."""
         ...

@@ -125,6 +125,12 @@ class LocalHost:
         ]
         return {"found": found, "looked": [place.base_url for place in self._setup.places]}
 
+    def list_skills(self) -> dict[str, Any]:
+        """Find the skills."""
+        from agentcore.chat import describe_skills
+
+        return self._runner.run(describe_skills(self._core, self._setup.settings)).to_json()
+
     @cached_property
     def _setup(self) -> "ModelSetup":
         from agentcore.chat import ModelSetup

@@ -147,6 +147,11 @@ class ServerBackend:
         models: list[str] = self._client.post(path_of("api", "chat", "providers", provider, "models"))["models"]
         return models
 
+    def list_skills(self) -> dict[str, Any]:
+        """Find the skills."""
+        found: dict[str, Any] = self._client.get("/api/skills")
+        return found
+
     def find_local_servers(self) -> dict[str, Any]:
         """Search for model servers on the server's machine."""
         found: dict[str, Any] = self._client.post("/api/chat/local-servers")

@@ -59,13 +59,20 @@ def print_servers(found: Sequence[ForeignServer]) -> None:
         (
             str(number),
             server.name,
-            server.client.title + (" (off there)" if server.is_off else ""),
+            _describe_origin(server),
             str(len(secrets_in(server.name, server.block, ())) or ""),
             _describe_command(mask_blocks({server.name: server.block})[server.name]),
         )
         for number, server in enumerate(found, 1)
     ]
     print_table(("", "server", "of", "secrets", "runs"), rows)
+
+
+def print_left_out(chosen: Sequence[ForeignServer]) -> None:
+    """Print on stderr what is not taken over of each server."""
+    for server in chosen:
+        for sentence in server.left_out:
+            print_notice(f"{server.name} of {server.client.title}: {sentence}")
 
 
 def choose_servers(found: Sequence[ForeignServer], wanted: Sequence[str], *, takes_all: bool) -> list[ForeignServer]:
@@ -128,6 +135,11 @@ def mask_blocks(blocks: Mapping[str, dict[str, Any]]) -> Blocks:
             text = _get_text(block, secret.path).replace(f"${{secret:{secret.name}}}", MASK)
             _set_text(block, secret.path, text)
     return shown
+
+
+def _describe_origin(server: ForeignServer) -> str:
+    where = "" if server.project is None else f" in {server.project}"
+    return f"{server.client.title}{where}{' (off there)' if server.is_off else ''}"
 
 
 def _select_by_name(found: Sequence[ForeignServer], names: Sequence[str]) -> list[ForeignServer]:

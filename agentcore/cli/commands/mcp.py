@@ -108,13 +108,20 @@ def add(
 @config_option
 @json_option
 def list_servers(config_path: Path, as_json: bool) -> None:
-    """List the MCP servers in app.json, with the modules that they are."""
+    """List the MCP servers in app.json, with the modules that they are, and their state while a server runs."""
     from agentcore.cli.terminal.output import print_json, print_notice, print_table
 
     listed = _read_listed_modules(config_path)
     servers = _read_servers(config_path)
+    states = _read_states(config_path)
     rows: list[dict[str, Any]] = [
-        {"name": name, "module": _module_of(name), "isOn": _module_of(name) in listed, "runs": _describe_command(block)}
+        {
+            "name": name,
+            "module": _module_of(name),
+            "isOn": _module_of(name) in listed,
+            "state": states.get(_module_of(name), ""),
+            "runs": _describe_command(block),
+        }
         for name, block in _mask_blocks(servers).items()
     ]
     if as_json:
@@ -122,7 +129,9 @@ def list_servers(config_path: Path, as_json: bool) -> None:
     elif not rows:
         print_notice("There is none. agentcore mcp add NAME -- COMMAND puts one behind agentcore.")
     else:
-        shown = [(row["name"], row["module"], "on" if row["isOn"] else "off", row["runs"]) for row in rows]
+        shown = [
+            (row["name"], row["module"], (row["state"] or "on") if row["isOn"] else "off", row["runs"]) for row in rows
+        ]
         print_table(("server", "module", "", "runs"), shown)
         _warn_of_exposed(servers)
 
@@ -226,6 +235,7 @@ def import_servers(
     chosen = import_dialogue.choose_servers(
         found, wanted, takes_all=takes_all or (client_name is not None and not wanted)
     )
+    import_dialogue.print_left_out(chosen)
     kept = list_secret_names(config_path)
     blocks, secrets = import_dialogue.move_secrets(chosen, kept, leaves=leave_secrets, is_sure=is_sure)
     _print_blocks(import_dialogue.mask_blocks(blocks))
@@ -369,6 +379,19 @@ def _read_servers(config_path: Path) -> dict[str, Any]:
 
     found = ConfigFile.read(config_path).source.value.get(_FAMILY)
     return found if isinstance(found, dict) else {}
+
+
+def _read_states(config_path: Path) -> dict[str, str]:
+    """Return the state of each module of the running server, as all lists show it; none if no server runs."""
+    from agentcore.cli.backend.opening import running_server
+    from agentcore.cli.backend.server_client import ServerClient
+    from agentcore.cli.terminal.module_text import display_state
+
+    server = running_server(config_path)
+    if server is None:
+        return {}
+    found = ServerClient.from_state_dir(*server).get("/api/modules")["modules"]
+    return {module["name"]: display_state(module) for module in found}
 
 
 def _read_listed_modules(config_path: Path) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from agentcore.cli.diagnosis.models import check_models
 from agentcore.cli.diagnosis.requirements import check_requirements
 from agentcore.cli.diagnosis.written_secrets import check_written_secrets
 from agentcore.cli.terminal.exits import CliError
-from agentcore.cli.terminal.module_text import describe_disk_version, display_state, list_other_sources
+from agentcore.cli.terminal.module_text import describe_disk_version, display_state, list_other_sources, module_reason
 from agentcore.cli.terminal.output import size_text
 from agentcore.config import AppConfig, prepare_roots
 from agentcore.core.discovery.families import load_config, nameless_blocks
@@ -209,9 +209,14 @@ def _check_modules(backend: Backend) -> Iterator[Finding]:
             yield Finding("note", subject, "it is starting", "look again in a moment")
         elif module["state"] != "ready":
             said = f"{display_state(module)}: {module['reason']}"
-            yield Finding("problem", subject, said, details=module["traceback"])
+            yield Finding("problem", subject, said, details=module["output"] or module["traceback"])
+        elif module["waiting"]:
+            said = f"{display_state(module)}: {module_reason(module)}"
+            yield Finding("problem", subject, said, details=module["output"])
         elif module["problems"]:
-            yield Finding("problem", subject, "; ".join(module["problems"]), details=module["traceback"])
+            yield Finding(
+                "problem", subject, "; ".join(module["problems"]), details=module["output"] or module["traceback"]
+            )
         else:
             yield Finding("ok", subject, f"{len(module['tools'])} tools")
         yield from _check_disk_versions(subject, module)

@@ -8,6 +8,7 @@ from typing import Any
 _HEAD_BYTES = 200
 # relies on the format of agentcore's own server, which writes the id before the result
 _ANSWER = re.compile(rb'\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?\d+),"(?:result|error)":')
+_WAITING_MARK = b'{"jsonrpc":"2.0","method":"notifications/agentcore/waiting","params":'
 _LARGE_BYTES = 256 * 1024
 
 Id = str | int
@@ -19,6 +20,7 @@ class InFlight:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._methods: dict[Id, list[str]] = {}
+        self._waiting: set[Id] = set()
         self.first_line = b""
         self.has_begun = False
 
@@ -34,28 +36,50 @@ class InFlight:
         with self._lock:
             # If the id is already in use, the server rejects the later request and then answers the first.
             self._methods.setdefault(request_id, []).append(method)
+            self._waiting.discard(request_id)
         if method == "initialize" and not self.has_begun:
             self.first_line = line
 
     def record_answer(self, line: bytes) -> None:
-        """Remove the request that a line from the server answers."""
+        """Remove the request that a line from the server answers, with its mark."""
         found = _ANSWER.match(line[:_HEAD_BYTES])
         if found is None:
             return
         request_id: Id = json.loads(found.group(1))
         with self._lock:
+            self._waiting.discard(request_id)
             methods = self._methods.get(request_id, [])
             if methods and methods.pop() == "initialize":
                 self.has_begun = True
             if not methods:
                 self._methods.pop(request_id, None)
 
-    def pop_all(self) -> list[tuple[Id, str]]:
-        """Remove and return the unanswered requests with their methods, except a handshake that must be repeated."""
+    def record_mark(self, line: bytes) -> bool:
+        """Record whether a request only waits for the user; False if the line is for the client."""
+        if not line.startswith(_WAITING_MARK):
+            return False
+        params = json.loads(line)["params"]
+        request_id: Id = params["id"]
         with self._lock:
+            # an id that was used twice says nothing of either request
+            if params["isWaiting"] and len(self._methods.get(request_id, ())) == 1:
+                self._waiting.add(request_id)
+            else:
+                self._waiting.discard(request_id)
+        return True
+
+    def pop_all(self) -> list[tuple[Id, str, bool]]:
+        """Remove and return the unanswered requests, except a handshake that must be repeated.
+
+        Returns:
+            Each with its method, and True if it only waited for the user.
+        """
+        with self._lock:
+            waiting = self._waiting
+            self._waiting = set()
             entries = [(request_id, method) for request_id, methods in self._methods.items() for method in methods]
             self._methods = {request_id: [method] for request_id, method in entries if not self._is_lost(method)}
-        return [(request_id, method) for request_id, method in entries if self._is_lost(method)]
+        return [(request_id, method, request_id in waiting) for request_id, method in entries if self._is_lost(method)]
 
     def _drop_cancelled(self, message: dict[str, Any]) -> None:
         """Remove a request that the client has cancelled, which gets no answer."""

@@ -19,6 +19,10 @@ _INTERRUPTED = (
     "the server ended while this was on its way, and whether it had any effect is not known: look before you send it "
     "again. Another server is there now."
 )
+_NOT_RUN = (
+    "the server ended while this call waited for a person's approval, so it has not run: send it again. Another server "
+    "is there now, and asks again."
+)
 
 
 class Relay:
@@ -103,7 +107,7 @@ class Relay:
 
     def _resend_handshake(self) -> None:
         """Answer the requests that an ended server left open, and repeat an unanswered handshake."""
-        self._answer_lost("interrupted", _INTERRUPTED)
+        self._answer_lost("interrupted", _INTERRUPTED, _NOT_RUN)
         if self._in_flight.first_line and not self._in_flight.has_begun:
             self._send_to_server(self._in_flight.first_line + b"\n")
 
@@ -111,7 +115,7 @@ class Relay:
         buffer = LineBuffer()
         with suppress(OSError):
             while data := connection.recv(_READ_BYTES):
-                lines = buffer.feed(data)
+                lines = [line for line in buffer.feed(data) if not self._in_flight.record_mark(line)]
                 for line in lines:
                     self._in_flight.record_answer(line)
                 if lines:
@@ -128,9 +132,15 @@ class Relay:
 
     # -- the end -----------------------------------------------------------------------------------------------
 
-    def _answer_lost(self, kind: str, message: str) -> None:
-        for request_id, method in self._in_flight.pop_all():
-            self._write_to_client(make_error_answer(request_id, method, kind, message))
+    def _answer_lost(self, kind: str, message: str, not_run: str = "") -> None:
+        """Answer the requests that the server never answers.
+
+        Args:
+            not_run: The message for calls that only waited for the user, if it is another one.
+        """
+        for request_id, method, was_waiting in self._in_flight.pop_all():
+            said = not_run if was_waiting and not_run else message
+            self._write_to_client(make_error_answer(request_id, method, kind, said))
 
     def _refuse_requests(self, error: ClientRefusedError) -> None:
         """Answer all open and future requests with the refusal, and leave the client's end open."""

@@ -19,9 +19,37 @@ COLOURS = {
 """Colour of each module state."""
 
 
+_WAITS_FOR = {
+    "login": "needs log-in",
+    "network": "waiting for the network",
+    "program": "waiting for its program",
+}
+
+
 def display_state(module: Mapping[str, Any]) -> str:
-    """Return a module's state in one word: `waits` if only the user's confirmation is missing."""
+    """Return a module's state in a word or two.
+
+    `waits` if only the user's confirmation is missing; what it waits for if it is ready but cannot work.
+    """
+    if module["state"] == "ready" and (waiting := module.get("waiting")):
+        return _WAITS_FOR.get(waiting["reason"]) or _describe_retry(waiting["retryAt"])
     return "waits" if module["state"] == "failed" and module["others"] else str(module["state"])
+
+
+def _describe_retry(retry_at_ms: int | None) -> str:
+    left_s = 0 if retry_at_ms is None else round(retry_at_ms / 1000 - time.time())
+    return f"retrying in {left_s} s" if left_s > 0 else "retrying now"
+
+
+def state_colour(module: Mapping[str, Any]) -> str:
+    """Return the colour of a module's state."""
+    return "yellow" if module.get("waiting") else COLOURS.get(display_state(module), "white")
+
+
+def module_reason(module: Mapping[str, Any]) -> str:
+    """Return why a module does not run, or cannot work although it does; empty if it works."""
+    waiting = module.get("waiting")
+    return str(waiting["said"] if waiting else module["reason"])
 
 
 def describe_source(module: Mapping[str, Any]) -> str:
@@ -64,8 +92,10 @@ def module_row(module: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
 def print_outcome(module: Mapping[str, Any]) -> None:
     """Print the state of a module after a change, with the problems that it has although it runs."""
     problems = module["problems"]
-    verb = "waits for a person" if display_state(module) == "waits" else f"is {module['state']}"
-    print_text(f"{module['name']} {verb}." + (f" {module['reason']}" if module["reason"] else ""))
+    state = display_state(module)
+    verb = {"waits": "waits for a person", "needs log-in": "needs log-in"}.get(state, f"is {state}")
+    reason = module_reason(module)
+    print_text(f"{module['name']} {verb}." + (f" {reason}" if reason else ""))
     if module["pageAdditions"]:
         print_text(f"It adds to the page: {'; '.join(module['pageAdditions'])}")
     if problems:
@@ -78,10 +108,10 @@ def print_outcome(module: Mapping[str, Any]) -> None:
 def print_module(module: Mapping[str, Any]) -> None:
     """Print everything that is known about a module."""
     state = display_state(module)
-    click.echo(f"{colour_text(module['name'], 'cyan', bold=True)}  {colour_text(state, COLOURS.get(state, 'white'))}")
+    click.echo(f"{colour_text(module['name'], 'cyan', bold=True)}  {colour_text(state, state_colour(module))}")
     rows = {
         "description": module["description"],
-        "reason": module["reason"],
+        "reason": module_reason(module),
         "listed": "yes" if module["listed"] else "no",
         "from": describe_source(module) + _version_before(module),
         "on disk": describe_disk_version(module),
@@ -103,9 +133,9 @@ def print_module(module: Mapping[str, Any]) -> None:
         print_text(f"  {'problem':<13}{problem}")
     if module["block"]:
         print_text("".join(f"    {line}\n" for line in module["block"]["text"].splitlines()))
-    if module["traceback"]:
+    if details := module["output"] or module["traceback"]:
         print_text("")
-        print_text(module["traceback"])
+        print_text(details)
 
 
 def list_other_sources(module: Mapping[str, Any]) -> Iterator[str]:
@@ -137,7 +167,7 @@ def _module_remark(module: Mapping[str, Any]) -> str:
     if module["state"] == "stopped" and not module["listed"]:
         return f"to turn it on: agentcore modules enable {module['name']}"
     known = (
-        module["reason"],
+        module_reason(module),
         next(iter(module["problems"]), ""),
         describe_disk_version(module),
         *list_other_sources(module),

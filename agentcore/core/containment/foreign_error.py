@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from agentcore.errors import AgentcoreError
+from agentcore.errors import AgentcoreError, ToolError
 from agentcore.secrets import mask_known_secrets
 from agentcore.valid_text import valid_text
 
@@ -80,6 +80,18 @@ def end_of_traceback(exc: BaseException) -> str:
     return "\n".join(traceback_of(exc, is_of_module).splitlines()[-_LINES_STORED:])
 
 
+def failure_details(exc: BaseException) -> tuple[str, str]:
+    """Return the output of the program that failed, and the end of the traceback; each may be empty.
+
+    A failure that was foreseen has no traceback, because the lines of our code would explain nothing. A `ToolError` can
+    have the output of the program that it is about: `output` in its context.
+    """
+    if not isinstance(exc, AgentcoreError):
+        return "", end_of_traceback(exc)
+    output = exc.context.get("output") if isinstance(exc, ToolError) else None
+    return (clean_end(output) if isinstance(output, str) else ""), ""
+
+
 def failure_text(exc: BaseException) -> str:
     """Return why a module could not be started, in a sentence; the type's name is included only if it is
     informative."""
@@ -110,6 +122,15 @@ def _cut_frames(rendered: traceback.TracebackException, begins_in: IsShown | Non
         first = next((number for number, frame in enumerate(stack) if begins_in(frame.filename)), 0)
         del stack[:first]
     del stack[:-_FRAMES]
+
+
+def clean_end(text: str) -> str:
+    """Return the end of a text, valid and of limited length; only whole lines of a longer one."""
+    whole = mask_known_secrets(valid_text(text[-_SECRET_CHARS:])).rstrip("\n")
+    if len(whole) <= TEXT_CHARS:
+        return whole
+    end = whole[-TEXT_CHARS:]
+    return end.partition("\n")[2] or end
 
 
 def _clean_text(text: str, limit_chars: int = TEXT_CHARS) -> str:

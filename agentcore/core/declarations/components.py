@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from agentcore.api import WebComponent
 from agentcore.core.containment.foreign_error import type_name
@@ -14,6 +14,7 @@ from agentcore.core.containment.reading import WrongValueError, read_mapping, re
 _TAG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
 _ICON = re.compile(r"[a-z0-9-]{0,64}")
 _FILE = re.compile(r"(?!/)(?!.*(?:^|/)\.)[A-Za-z0-9._/-]{1,300}")
+_GROUP = re.compile(r"work|manage")
 _RESOURCE_TYPE = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 
 # a host name, or all below one that is no top-level domain; a port; a path
@@ -64,6 +65,7 @@ def read_component(given: Any, name: str, *, runs_scripts_in_page: bool) -> WebC
         resource_views=_read_resource_views(given.resource_views, f"resource_views {of}", name),
         page_script=None if page_script is None else _read_file_path(page_script, f"page_script {of}", folder),
         csp=_read_policy(given.csp, f"csp {of}", runs_scripts_in_page=runs_scripts_in_page),
+        group=_read_group(given.group, f"group {of}"),
     )
 
 
@@ -98,6 +100,10 @@ def _read_file_path(value: Any, where: str, folder: Path) -> str:
     if not (folder / file).is_file():
         raise TypeError(f"{where}, {file!r}, is not in {folder}")
     return file
+
+
+def _read_group(value: Any, where: str) -> Literal["work", "manage"]:
+    return "manage" if read_text(value, where, pattern=_GROUP) == "manage" else "work"
 
 
 def _read_resource_views(value: Any, where: str, name: str) -> dict[str, str]:

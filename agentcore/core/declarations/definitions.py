@@ -41,7 +41,7 @@ from agentcore.core.containment.tool_icons import read_icons
 from agentcore.core.containment.tool_view import read_name_in_views, read_view
 from agentcore.near_names import closest_name
 
-RESERVED_NAMES = frozenset(("find_tools",))
+RESERVED_NAMES = frozenset(("find_tools", "read_skill"))
 """Tools of the core's own, by whichever name no other is called."""
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")

@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -51,6 +52,7 @@ class Manifest:
         title: The title for users, in the server's language.
         description: The first paragraph of its docstring, on one line.
         instructions: Instructions for models about its tools, in the server's language; empty: none.
+        skills_folder: The absolute path of its folder of skills; empty: none.
         translations: Texts in other languages, by language and by subject; as in `Module`.
         examples: Calls that a new user may try.
         settings: The class of its settings; None: it declares none.
@@ -68,6 +70,7 @@ class Manifest:
     definitions_need_review: bool = False
     init_timeout_s: float | None = None
     instructions: str = ""
+    skills_folder: str = ""
     translations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
     settings: type[BaseModel] | None = None
@@ -118,6 +121,7 @@ def read_manifest(plugin: Any, name: str, locale: str, untitled: str) -> Manifes
         if limit_s is None
         else read_number(limit_s, attributes.describe_attribute("init_timeout_s"), low=0, high=INIT_SECONDS_MAX),
         instructions=_read_instructions(attributes, locale),
+        skills_folder=_read_skills_folder(attributes, plugin),
         translations=_read_translations(attributes),
         examples=_read_examples(attributes),
         settings=settings,
@@ -182,6 +186,20 @@ def _read_instructions(attributes: _Attributes, locale: str) -> str:
         expected = f"at most {MODULE_INSTRUCTIONS_CHARS:,} characters: say when to use which tool, in short"
         raise WrongValueError(where, expected, said)
     return said
+
+
+def _read_skills_folder(attributes: _Attributes, plugin: Any) -> str:
+    given = attributes.get("skills_folder")
+    if given is None:
+        return ""
+    where = attributes.describe_attribute("skills_folder")
+    folder = Path(read_text(given, where))
+    if not folder.is_absolute():  # a host sends an absolute path
+        own = plugin if inspect.ismodule(plugin) else type(plugin)
+        folder = Path(inspect.getfile(own)).resolve().parent / folder
+    if not folder.is_dir():
+        raise WrongValueError(where, f"a folder beside the module's file; there is no folder {folder}", given)
+    return str(folder)
 
 
 def _read_translations(attributes: _Attributes) -> dict[str, dict[str, str]]:

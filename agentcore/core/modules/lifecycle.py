@@ -9,9 +9,8 @@ import structlog
 
 from agentcore.api import Module
 from agentcore.bounds import HOOK_SECONDS, LEFTOVERS_NAMED
-from agentcore.config.errors import ConfigError
 from agentcore.core.approvals.definition_review import DefinitionReview
-from agentcore.core.containment.foreign_error import end_of_traceback, failure_text, log_failure
+from agentcore.core.containment.foreign_error import failure_details, failure_text, log_failure
 from agentcore.core.declarations.hosted_names import is_member
 from agentcore.core.discovery.source_search import ModuleNotChosen, ModuleNotInstalled
 from agentcore.core.modules import loader
@@ -147,16 +146,14 @@ class Lifecycle:
         return wanted in required or any(self._requires_module(other, wanted, seen | {name}) for other in required)
 
     async def _fail_start(self, record: ModuleRecord, exc: BaseException) -> None:
-        # invalid settings are not a defect: the reason has file, line and key, and a traceback of our code would not
-        # help
-        traceback = "" if isinstance(exc, ConfigError) else end_of_traceback(exc)
+        output, traceback = failure_details(exc)
         reason = failure_text(exc)
         log_failure(log, "module_failed", exc, module=record.name, reason=reason)
         try:
             await self._release_module(record)
             await self._release_module_host(record.name)
         finally:
-            record.fail(reason, traceback)
+            record.fail(reason, traceback, output)
 
     # -- on other machines -------------------------------------------------------------------------------------
 

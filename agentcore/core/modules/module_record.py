@@ -180,11 +180,13 @@ class Ended:
         name: `missing`, `failed` or `stopped`.
         reason: Why, in a sentence; empty if it was simply stopped.
         traceback: The end of the traceback of its failure, if there was one.
+        output: The end of what the program wrote whose failure it was, if it was one.
     """
 
     name: ModuleState
     reason: str = ""
     traceback: str = ""
+    output: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +244,23 @@ class Offer:
     instructions: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Why a module cannot work although it runs; see `Runtime.set_waiting`.
+
+    Args:
+        reason: `login`, `network`, `program` or `retry`.
+        said: A sentence.
+        output: The end of what a program wrote whose failure it was, if it was one.
+        retry_at_ms: When it is tried again, in milliseconds since 1970; None: that is not known.
+    """
+
+    reason: str
+    said: str
+    output: str = ""
+    retry_at_ms: int | None = None
+
+
 @dataclass(slots=True)
 class Registered:
     """Everything that a module registers while it runs. Not frozen: its threads may register something at any time.
@@ -250,11 +269,13 @@ class Registered:
         instructions: Instructions for models.
         report: Returns its current status; None: it has no report.
         login: Its login for the user; None: there is none.
+        waiting: Why it cannot work now; None: it works.
     """
 
     instructions: str = ""
     report: ReadReport | None = None
     login: ModuleLogin | None = None
+    waiting: Waiting | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,10 +306,12 @@ class FailedReload:
     Args:
         reason: A sentence.
         traceback: The end of the traceback, if there was one.
+        output: The end of what the program wrote whose failure it was, if it was one.
     """
 
     reason: str
     traceback: str
+    output: str
 
 
 # -- the record ------------------------------------------------------------------------------------------------
@@ -358,6 +381,13 @@ class ModuleRecord:
         return self._failed_traceback if self._failed_reload is None else self._failed_reload.traceback
 
     @property
+    def output(self) -> str:
+        """The end of what the program wrote whose failure was its last one; empty: it was none of a program."""
+        if self.waiting is not None:
+            return self.waiting.output
+        return self._failed_output if self._failed_reload is None else self._failed_reload.output
+
+    @property
     def reload_error(self) -> str:
         """Why the code on disk did not replace the running code; empty: it did."""
         return "" if self._failed_reload is None else self._failed_reload.reason
@@ -370,9 +400,9 @@ class ModuleRecord:
         """There is no code of this name."""
         self._change_state(Ended("missing", reason))
 
-    def fail(self, reason: str, traceback: str = "") -> None:
+    def fail(self, reason: str, traceback: str = "", output: str = "") -> None:
         """Its start has failed, or its host has ended."""
-        self._change_state(Ended("failed", reason, traceback or self._failed_traceback))
+        self._change_state(Ended("failed", reason, traceback or self._failed_traceback, output or self._failed_output))
 
     def wait_for_choice(self, reason: str, candidates: tuple["Found", ...]) -> None:
         """Its start has failed because the user has to choose its source first."""
@@ -389,11 +419,15 @@ class ModuleRecord:
         Args:
             reason: Why it is not served although it runs on; empty: it does not.
         """
-        self._change_state(Ended("stopped", reason, self._failed_traceback))
+        self._change_state(Ended("stopped", reason, self._failed_traceback, self._failed_output))
 
     @property
     def _failed_traceback(self) -> str:
         return self._state.traceback if isinstance(self._state, Ended) else ""
+
+    @property
+    def _failed_output(self) -> str:
+        return self._state.output if isinstance(self._state, Ended) else ""
 
     def watch(self, on_change: Callable[["ModuleRecord"], None]) -> None:
         """Call this from now on whenever it becomes something else, or is not reloaded."""
@@ -531,9 +565,9 @@ class ModuleRecord:
         self._is_change_known = True
         return is_new
 
-    def reject_reload(self, reason: str, traceback: str) -> None:
+    def reject_reload(self, reason: str, traceback: str, output: str = "") -> None:
         """The code on disk was not loaded, or did not start: this code continues, or has failed as well."""
-        self._failed_reload = FailedReload(reason, traceback)
+        self._failed_reload = FailedReload(reason, traceback, output)
         self._on_change(self)
 
     # -- its declarations and settings -------------------------------------------------------------------------
@@ -635,6 +669,11 @@ class ModuleRecord:
         """Its login for the user; None: there is none."""
         return self._live.registered.login
 
+    @property
+    def waiting(self) -> Waiting | None:
+        """Why it cannot work although it runs; None: it works, or does not run."""
+        return self._live.registered.waiting
+
     def begin_init(self, runtime: Any) -> None:
         """Its `init` is about to be called with this."""
         self._require_state("loading")
@@ -652,6 +691,12 @@ class ModuleRecord:
     def offer_login(self, login: ModuleLogin) -> None:
         """The user can log in to what it uses."""
         self._live.registered.login = login
+
+    def set_waiting(self, waiting: Waiting | None) -> None:
+        """It cannot work until something else has happened, or works again."""
+        if waiting != self.waiting:
+            self._live.registered.waiting = waiting
+            self._on_change(self)
 
     def add_note(self, subject: str, finding: str, advice: str) -> None:
         """Set its diagnostic about a subject."""

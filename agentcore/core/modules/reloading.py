@@ -10,12 +10,11 @@ from collections.abc import Sequence
 
 import structlog
 
-from agentcore.core.containment.foreign_error import end_of_traceback, failure_text
+from agentcore.core.containment.foreign_error import failure_details, failure_text
 from agentcore.core.discovery.code import UnloadedCode
 from agentcore.core.discovery.source_search import ModuleNotChosen, unload_modules
 from agentcore.core.modules.lifecycle import Lifecycle
 from agentcore.core.modules.module_record import ModuleRecord
-from agentcore.errors import AgentcoreError
 
 log = structlog.get_logger(__name__)
 
@@ -74,11 +73,9 @@ class Reload:
             reason = failure_text(failure if own_failure is None else own_failure)
             old = self._old[record.name]
             old.find_rivals(record.rivals)
-            _reject_reload(
-                old,
-                f"the code on the disk{whose} was not loaded: {reason}; the code from before goes on",
-                _traceback_of(own_failure),
-            )
+            output, traceback = ("", "") if own_failure is None else failure_details(own_failure)
+            said = f"the code on the disk{whose} was not loaded: {reason}; the code from before goes on"
+            _reject_reload(old, said, traceback, output)
         for record in new:
             record.undo_registrations()
 
@@ -111,12 +108,14 @@ class Reload:
                     record,
                     f"the new code did not start ({reasons}); the code from before was started again",
                     "" if cause is None else cause.traceback,
+                    "" if cause is None else cause.output,
                 )
             else:
                 _reject_reload(
                     record,
                     f"the new code did not start ({reasons}), and the code from before did not either",
                     record.traceback,
+                    record.output,
                 )
 
     async def _put_back(self) -> None:
@@ -129,13 +128,6 @@ class Reload:
         return name in self._ready
 
 
-def _reject_reload(record: ModuleRecord, reason: str, traceback: str) -> None:
+def _reject_reload(record: ModuleRecord, reason: str, traceback: str, output: str) -> None:
     log.error("module_not_reloaded", module=record.name, reason=reason)
-    record.reject_reload(reason, traceback)
-
-
-def _traceback_of(failure: BaseException | None) -> str:
-    # wrong settings are no defect, and neither is what was found before anything was imported
-    if failure is None or isinstance(failure, AgentcoreError):
-        return ""
-    return end_of_traceback(failure)
+    record.reject_reload(reason, traceback, output)

@@ -1,5 +1,6 @@
 """The implementation of `Runtime`, the part of the core that a module sees."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,11 +16,12 @@ from agentcore.api.web import Route
 from agentcore.bounds import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES, MODULE_REQUIREMENTS
 from agentcore.config.loading import AppConfig
 from agentcore.core.containment import ModuleLogin, ModuleRequirement
+from agentcore.core.containment.foreign_error import clean_end
 from agentcore.core.declarations.hosted_names import host_in
 from agentcore.core.declarations.module_storage import ModuleStorage
 from agentcore.core.events import Event, EventBus
 from agentcore.core.modules.host_protocols import ModuleHosts
-from agentcore.core.modules.module_record import ModuleRecord
+from agentcore.core.modules.module_record import ModuleRecord, Waiting
 from agentcore.core.modules.routes import ModuleRoute, RouteTable
 from agentcore.core.modules.runtime_arguments import ReadingRuntime
 from agentcore.core.resources.module_resources import ModuleResources
@@ -71,6 +73,7 @@ class ModuleRuntime(ReadingRuntime):
         self._effects: Mapping[str, Callable[..., None]] = {
             "event.publish": self._publish_event,
             "note": self._add_diagnostic,
+            "waiting": self._set_waiting,
             "record": self._append_notice,
             "definitions": self._refresh_tools,
             "instruct": self._set_instructions,
@@ -178,6 +181,11 @@ class ModuleRuntime(ReadingRuntime):
         if len(self._record.notes) >= MODULE_NOTES:
             raise ValueError(f"module {self.name!r} has {MODULE_NOTES} notes already, which is the bound")
         self._record.notes[subject] = said, advice
+
+    def _set_waiting(self, reason: str, said: str, output: str, retry_in_s: float | None) -> None:
+        now_ms = time.time_ns() // 1_000_000
+        at_ms = None if retry_in_s is None else now_ms + int(retry_in_s * 1000)
+        self._record.set_waiting(Waiting(reason, said, clean_end(output), at_ms) if reason else None)
 
     def _set_report_reader(self, read: ReadReport) -> None:
         self._record.set_report_reader(read)

@@ -16,10 +16,12 @@ from agentcore.api.report import ReadReport
 from agentcore.api.requirement import Requirement
 from agentcore.api.runtime import Runtime
 from agentcore.api.web import Route, RouteHandler, RouteKind
-from agentcore.core.containment.reading import WrongValueError, read_mapping, read_text
+from agentcore.core.containment.reading import WrongValueError, read_mapping, read_number, read_text
 from agentcore.core.containment.requirement import ModuleRequirement
 from agentcore.core.event_types import OWN_TOPICS
 from agentcore.core.modules.routes import ModuleRoute
+
+_LONGEST_SECONDS = 366 * 24 * 3600.0
 
 
 class ReadingRuntime(Runtime):
@@ -128,6 +130,8 @@ def _read_argument(value: Any, annotation: Any, where: str) -> Any:
         return read_text(value, where)
     if annotation == str | None:
         return None if value is None else read_text(value, where)
+    if annotation == float | None:
+        return None if value is None else read_number(value, where, low=0, high=_LONGEST_SECONDS)
     return read_mapping(value, where, mends_text=True)
 
 

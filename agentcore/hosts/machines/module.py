@@ -180,6 +180,9 @@ def hosted_module(machine: ItsMachine, link: HostLink, linked: LinkedModule, tol
     if told.attributes.get("runs_scripts_in_page"):
         raise ToolError("module_stays", f"module {told.name!r} runs scripts in the page, and runs in a server only")
     own: type[HostedModule] = type("HostedModule", (HostedModule,), {"__doc__": told.description})
-    made = own(link, linked, told.model_copy(update={"settings": None}), _NOWHERE, told.fingerprint)
+    # files of that machine are not here
+    here = {name: value for name, value in told.attributes.items() if name != "skills_folder"}
+    told = told.model_copy(update={"settings": None, "attributes": here})
+    made = own(link, linked, told, _NOWHERE, told.fingerprint)
     made.machine = machine
     return made

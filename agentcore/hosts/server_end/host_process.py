@@ -51,6 +51,11 @@ class Child(Protocol):
     pid: int | None
     is_found: bool
 
+    @property
+    def has_started(self) -> bool:
+        """True if this server has started it; neither this nor `is_found` holds while it is looked for."""
+        ...
+
     async def connect(self) -> socket.socket:
         """Start or find it, and return a socket to it.
 
@@ -133,6 +138,10 @@ class EndingChild:
             raise ChildError(f"{self._python} could not be started: {exc}") from exc
         return ours
 
+    @property
+    def has_started(self) -> bool:
+        return self._process is not None
+
     def set_exit_callback(self, on_over: Callable[[], None]) -> None:
         if self._process is not None:
             self._process.on_over(on_over)
@@ -209,6 +218,10 @@ class OutlivingChild:
     async def stop(self) -> bool:
         """Stop it, whichever server it belongs to; True if it ran."""
         return await stop_surviving_process(self._folder)
+
+    @property
+    def has_started(self) -> bool:
+        return self._process is not None
 
     def set_exit_callback(self, on_over: Callable[[], None]) -> None:
         self._on_over = on_over

@@ -209,10 +209,10 @@ class ProcessHost:
             await running.start(self._config)
         except asyncio.CancelledError:
             self._standing.mark_failed("its start was interrupted")
-            if running.is_found:
-                running.detach()
-            else:
+            if running.has_started:
                 await running.close(0)
+            else:  # it may be there: it is for the next server to find
+                running.detach()
             raise
         except (OSError, LinkError, TimeoutError) as exc:
             told = str(exc) or f"it did not greet within {running.hello_s:g} s"

@@ -72,6 +72,11 @@ class RunningHost:
         return self._child.is_found
 
     @property
+    def has_started(self) -> bool:
+        """True if this server has started it."""
+        return self._child.has_started
+
+    @property
     def hello_s(self) -> float:
         """How long it may take to greet."""
         return FOUND_HELLO_SECONDS if self.is_found else HELLO_SECONDS
@@ -162,7 +167,7 @@ class RunningHost:
         self.calls = {each.call: (each.n, each.left_ms / 1000) for each in told.calls}
 
     def _link_ended(self, reason: str) -> None:
-        if not self._hello.done():
+        if not self._hello.done() and not self._is_closing:
             self._hello.set_exception(LinkError(reason or "it ended before it greeted"))
         if self._ending is None and not self._is_closing:
             # in no TaskGroup: the end of a connection starts it, and it ends by itself

@@ -20,7 +20,7 @@ Wire = dict[str, Any]
 
 ATTRIBUTES = (
     *("name", "title", "requires", "config_key", "claims", "stands_in_for", "instructions", "translations", "examples"),
-    *("runs_scripts_in_page", "definitions_need_review", "init_timeout_s"),
+    *("skills_folder", "runs_scripts_in_page", "definitions_need_review", "init_timeout_s"),
 )
 """The attributes of a module that a server reads."""
 

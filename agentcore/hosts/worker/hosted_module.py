@@ -75,8 +75,11 @@ class Member:
 
     def describe(self) -> dict[str, Any]:
         """Describe it for a server."""
+        own = {"name": self.name}
+        if self.manifest.skills_folder:
+            own["skills_folder"] = self.manifest.skills_folder
         return {
-            "attributes": attributes_to_wire(self.plugin) | {"name": self.name},
+            "attributes": attributes_to_wire(self.plugin) | own,
             "description": self.manifest.description,
             "settings": settings_to_wire(self.manifest.settings),
             "config_key": self.manifest.config_key,

@@ -68,6 +68,7 @@ class RemoteRuntime(ReadingRuntime):
         self._handlers: dict[int, Callable[[Mapping[str, Any]], None]] = {}
         self._patterns: dict[int, str] = {}
         self._notes: dict[str, Mapping[str, Any]] = {}
+        self._waiting: Mapping[str, Any] | None = None
         self.report: ReadReport | None = None
         self.login: OfferedLogin | None = None
         self.requirements: dict[str, ModuleRequirement] = {}
@@ -171,6 +172,8 @@ class RemoteRuntime(ReadingRuntime):
             self._instructions = arguments["text"]
         if operation.function is Runtime.note:
             self._notes[arguments["subject"]] = arguments
+        if operation.function is Runtime.set_waiting:
+            self._waiting = arguments
         self._send_operation(operation, arguments)
 
     def _send_operation(self, operation: Operation, arguments: Mapping[str, Any]) -> None:
@@ -198,6 +201,8 @@ class RemoteRuntime(ReadingRuntime):
             self._send_message("event.subscribe", subscription=number, pattern=pattern)
         for note in self._notes.values():
             self._send_operation(_OPERATIONS["note"], note)
+        if self._waiting is not None:
+            self._send_operation(_OPERATIONS["waiting"], self._waiting)
         if self.report is not None:
             self._send_message("module.reports")
         if self.login is not None:

@@ -30,6 +30,7 @@ _STATUS = {
     "pairing_not_found": HTTPStatus.NOT_FOUND,
     "pairing_refused": HTTPStatus.FORBIDDEN,
     "provider_not_found": HTTPStatus.NOT_FOUND,
+    "skill_not_found": HTTPStatus.NOT_FOUND,
     "invalid_answer": HTTPStatus.BAD_REQUEST,
     "question_not_found": HTTPStatus.NOT_FOUND,
     "resource_busy": HTTPStatus.CONFLICT,

@@ -9,7 +9,7 @@ from aiohttp import hdrs
 from agentcore.api import Principal
 from agentcore.bounds import APPROVAL_SECONDS, MCP_WAIT_SECONDS
 from agentcore.config import AppConfig, ClientConfig
-from agentcore.mcp import Caller, Narrowing, patterns_in
+from agentcore.mcp import Caller, MarkWaiting, Narrowing, patterns_in
 from agentcore.server.addresses import counterpart_url
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.reader import parse_query
@@ -50,7 +50,13 @@ def caller_for(
     )
 
 
-def caller_on_pipe(config: AppConfig, principal: Principal, greeting: PipeConnectRequest, approval_url: str) -> Caller:
+def caller_on_pipe(
+    config: AppConfig,
+    principal: Principal,
+    greeting: PipeConnectRequest,
+    approval_url: str,
+    mark_waiting: MarkWaiting,
+) -> Caller:
     """Return the client on a pipe, which has no session yet.
 
     Args:
@@ -58,10 +64,12 @@ def caller_on_pipe(config: AppConfig, principal: Principal, greeting: PipeConnec
         principal: The client.
         greeting: Its first line.
         approval_url: Where the user decides on its calls.
+        mark_waiting: Has the client's relay record which calls only wait.
     """
     wait_s = MCP_WAIT_SECONDS if greeting.wait_s is None else min(max(1.0, greeting.wait_s), APPROVAL_SECONDS)
     narrowing = Narrowing(patterns_in(greeting.tools), wait_s, greeting.tools_wait_s)
-    return Caller(principal, "", approval_url, config.clients.get(principal.id, ClientConfig()), narrowing)
+    own = config.clients.get(principal.id, ClientConfig())
+    return Caller(principal, "", approval_url, own, narrowing, mark_waiting=mark_waiting)
 
 
 @lru_cache(maxsize=64)

@@ -6,6 +6,10 @@ TOOLS_WAIT_SECONDS_MAX = 60.0
 """Maximum time for which a client's list of tools waits for modules that are starting."""
 
 
+WAITING_MARK = "notifications/agentcore/waiting"
+"""A notification for the relay itself, which passes it on to no client: `id` of a request, and `isWaiting`."""
+
+
 class PipeConnectRequest(BaseModel):
     """The first line of a client: its key, and what it asks of itself."""
 

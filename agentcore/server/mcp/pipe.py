@@ -28,9 +28,11 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from agentcore.api import Background
 from agentcore.encoding import to_json
+from agentcore.errors import ToolError
 from agentcore.mcp import McpEndpoint
 from agentcore.server.http.bounds import STREAM_BUFFER_BYTES, UNREAD_STALLED_SECONDS
 from agentcore.server.http.json_text import JsonTextError, parse_json
+from agentcore.server.mcp.greeting import WAITING_MARK
 from agentcore.server.mcp.lines import MESSAGE_BYTES, Lines, TooLong
 from agentcore.server.mcp.messages import error_of, parse_message
 from agentcore.server.mcp.reply import NotificationContext, progress_of, reply_context
@@ -69,6 +71,32 @@ class Channel:
         """Send a message. Never waits, never fails."""
         if not self._transport.is_closing():
             self._transport.write(message + b"\n")
+
+    async def mark_waiting(self, request_id: RequestId, is_waiting: bool) -> None:
+        """Tell the relay whether a call only waits for the user, or is about to run.
+
+        That it is about to run has left this process before this returns: if the server is killed then, the relay must
+        not say that the call did not run.
+
+        Raises:
+            ToolError: `too_many_unread`: the client does not read.
+        """
+        self.send(encode_notification(WAITING_MARK, {"id": request_id, "isWaiting": is_waiting}))
+        if is_waiting:
+            return
+        self._transport.set_write_buffer_limits(high=0)
+        try:
+            async with asyncio.timeout(UNREAD_STALLED_SECONDS):
+                await self._writer.drain()
+        except TimeoutError as exc:
+            message = (
+                "the client reads none of its answers, so the approved call was not run: read them, then call again"
+            )
+            raise ToolError("too_many_unread", message, retryable=True) from exc
+        except ConnectionError:
+            pass  # the client has gone, which ends its session
+        finally:
+            self._transport.set_write_buffer_limits(high=STREAM_BUFFER_BYTES)
 
     async def drain(self) -> None:
         """Wait while the client is behind with reading.

@@ -74,9 +74,9 @@ class McpServing:
             reader: Receives what the client writes.
             writer: Sends to the client, first the session id.
         """
-        caller = caller_on_pipe(self._config, principal, greeting, approval_url)
-        session = await self.sessions.adopt_session(caller, greeting.session)
         channel = Channel(writer)
+        caller = caller_on_pipe(self._config, principal, greeting, approval_url, channel.mark_waiting)
+        session = await self.sessions.adopt_session(caller, greeting.session)
         channel.send(to_json({"session": session.caller.session_id}))
         pipe = Pipe(session, self._door, reader, channel)
         try:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from typing import Literal
 
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
@@ -35,6 +36,7 @@ class ComponentView(BaseModel, defer_build=True, alias_generator=to_camel, popul
     icon: str
     resource_views: dict[str, str]
     page_script: str | None
+    group: Literal["work", "manage"]
 
 
 class RouteView(BaseModel, defer_build=True):
@@ -65,6 +67,15 @@ class SourceView(BaseModel, defer_build=True, alias_generator=to_camel, populate
     """The command that chooses it."""
 
 
+class WaitingView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
+    """Why a module cannot work although it runs."""
+
+    reason: Literal["login", "network", "program", "retry"]
+    said: str
+    retry_at: int | None
+    """When it is tried again, in milliseconds since 1970; None: that is not known."""
+
+
 class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
     """A module: its state, why it is not ready, what it brought, where it came from."""
 
@@ -73,10 +84,15 @@ class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate
     description: str = ""
     state: str
     reason: str = ""
+    waiting: WaitingView | None = None
+    """What it waits for although it is ready; null: it works."""
     reload_error: str = ""
     """The reason why the code on the disk did not replace the code that runs."""
     traceback: str = ""
     """The traceback behind `reason` or `reloadError`, if any, from the module's own code on; only sent to users."""
+    output: str = ""
+    """The end of what the program wrote whose failure `reason` or `reloadError` describes, line by line; only sent to
+    users."""
     listed: bool
     """True if app.json lists it."""
     distribution: str = ""
@@ -220,8 +236,10 @@ class ModuleViews:
             description=record.manifest.description,
             state=record.state,
             reason=record.reason,
+            waiting=_describe_waiting(record),
             reload_error=record.reload_error,
             traceback=record.traceback,
+            output=record.output,
             listed=record.name in listed or is_passed_as_object(record),
             distribution=record.distribution,
             version=record.origin.get("version", ""),
@@ -283,8 +301,16 @@ class ModuleViews:
 
 def _encode(view: ModuleView, principal: Principal) -> bytes:
     if principal.kind not in PERSONS:
+        view.output = ""
         view.traceback = ""  # calls of a model never receive one, so this route must not send it either
     return to_json(view.model_dump(mode="json", by_alias=True))
+
+
+def _describe_waiting(record: ModuleRecord) -> WaitingView | None:
+    waiting = record.waiting
+    if waiting is None:
+        return None
+    return WaitingView.model_validate({"reason": waiting.reason, "said": waiting.said, "retry_at": waiting.retry_at_ms})
 
 
 def _is_used(record: ModuleRecord, found: Found) -> bool:
@@ -306,6 +332,7 @@ def _describe_component(name: str, component: WebComponent) -> ComponentView:
         icon=base + component.icon if "." in component.icon else component.icon,
         resource_views=dict(component.resource_views),
         page_script=None if component.page_script is None else base + component.page_script,
+        group=component.group,
     )
 
 

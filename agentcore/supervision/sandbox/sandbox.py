@@ -2,15 +2,17 @@
 
 import asyncio
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, Protocol
 
 from agentcore.errors import ToolError
 from agentcore.supervision.sandbox.caches import Caches
 from agentcore.supervision.sandbox.mounts import list_hidden_mounts, list_kernel_mounts, list_system_mounts
+from agentcore.supervision.sandbox.own_home import OwnHome
 from agentcore.supervision.sandbox.probe import can_disable_namespaces, find_failure, find_leaks
 
 SandboxMode = Literal["off", "prefer", "require"]
@@ -28,6 +30,9 @@ class Confinement:
         writable: Absolute paths of further files and folders that commands may write.
         caches: The caches of package managers.
         setting: The setting to change if there is no sandbox, such as "the setting `sandbox` of shell_tools".
+        readable: Absolute paths that commands see although they are in a folder that is hidden from them, such as
+            `/tmp`; credentials stay hidden.
+        home: The commands' own home folder; None: the user's, without credentials.
     """
 
     mode: SandboxMode
@@ -36,6 +41,8 @@ class Confinement:
     writable: tuple[Path, ...]
     caches: Caches
     setting: str
+    readable: tuple[Path, ...] = ()
+    home: OwnHome | None = None
 
 
 class HeldPaths(Protocol):
@@ -92,6 +99,8 @@ class Sandbox:
             self._disable("bubblewrap (`bwrap`) is not installed")
         else:
             await asyncio.to_thread(self.wanted.caches.prepare)
+            if self.wanted.home is not None:
+                await asyncio.to_thread(self.wanted.home.prepare)
             self._is_confined = await can_disable_namespaces(program)
             self._kernel = await asyncio.to_thread(list_kernel_mounts)
             options = [*self._base_options(), *list_system_mounts(self._kernel)]
@@ -146,9 +155,16 @@ class Sandbox:
         """True if a command line is that of bubblewrap, which is the parent of confined commands."""
         return self.program is not None and command.startswith(f"{self.program} ")
 
-    def environment(self) -> dict[str, str]:
-        """Return the additional environment variables of a confined command."""
-        return {**self.wanted.caches.environment(), "TMPDIR": "/tmp"} if self.is_on else {}  # noqa: S108
+    def environment(self, given: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+        """Return the additional environment variables of a confined command.
+
+        Args:
+            given: Its other variables.
+        """
+        if not self.is_on:
+            return {}
+        home = {} if self.wanted.home is None else self.wanted.home.environment(given)
+        return {**self.wanted.caches.environment(), **home, "TMPDIR": "/tmp"}  # noqa: S108
 
     def wrap(self, argv: Sequence[str], roots: Sequence[Path], folder: str, hold: HeldPaths | None = None) -> list[str]:
         """Return the command line that runs a command confined.
@@ -182,6 +198,8 @@ class Sandbox:
 
     def _workspace_options(self, roots: Sequence[Path], hold: HeldPaths | None) -> Iterator[str]:
         yield from list_hidden_mounts(self.wanted.private, roots, holds_root=True)
+        for seen in self.wanted.readable:
+            yield from ("--ro-bind-try", str(seen), str(seen))
         for root in roots:
             yield from ("--bind", str(root), str(root))
         for path, can_be_written in () if hold is None else hold.mounts():
@@ -194,3 +212,5 @@ class Sandbox:
         # Last, so that nothing that a link in the workspace leads to is mounted over these.
         yield from list_hidden_mounts(self.wanted.private, roots, holds_root=False)
         yield from self.wanted.caches.mounts()
+        if self.wanted.home is not None:
+            yield from self.wanted.home.mounts()

@@ -199,11 +199,11 @@ class Tab:
 
 
 @asynccontextmanager
-async def somebodys_browser(program, port=0):
+async def somebodys_browser(program, port=0, switches=()):
     with tempfile.TemporaryDirectory(prefix="ac-") as folder:
         process = await asyncio.create_subprocess_exec(
             program, "--headless=new", "--no-sandbox", "--no-first-run", f"--remote-debugging-port={port}",
-            f"--user-data-dir={folder}", "about:blank",
+            f"--user-data-dir={folder}", *switches, "about:blank",
             stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE, start_new_session=True,
         )  # fmt: skip
         try:

@@ -62,9 +62,8 @@ def bounded(host, site):
         given = dict(arguments)
         if "url" in given:
             given["url"] = site.url(given["url"])
-        limit = "timeout" if tool == "browser_wait_for" else "timeoutMs"
         began = time.monotonic()
-        outcome = await host.outcome(tool, {**given, limit: LIMIT_MS}, session_id=SESSION)
+        outcome = await host.outcome(tool, {**given, "timeoutMs": LIMIT_MS}, session_id=SESSION)
         took = time.monotonic() - began
         assert took < SURELY_LATE_S, f"{tool} took {took:.1f} s"
         return outcome

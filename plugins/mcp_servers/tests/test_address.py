@@ -6,6 +6,8 @@ import socket
 import pytest
 from aiohttp import web
 
+from tests.support.waiting import wait_until
+
 
 @pytest.fixture
 def run_example(load_beside, serving):
@@ -32,7 +34,33 @@ async def test_a_session_that_the_server_has_forgotten_is_made_anew_and_the_call
 
 async def test_a_server_that_cannot_be_reached_is_the_reason(mount, unused_tcp_port):
     host = await mount({"url": f"http://127.0.0.1:{unused_tcp_port}/mcp"}, is_failure_expected=True)
-    assert "connect" in host.host.modules.get_record("mcp_example").reason.lower()
+    waiting = host.host.modules.get_record("mcp_example").waiting
+    assert waiting.reason == "retry"
+    assert "connect" in waiting.said.lower()
+
+
+async def test_a_server_whose_name_is_not_known_waits_for_the_network(mount, answering, monkeypatch):
+    monkeypatch.setattr("agentcore_mcp_servers.server._FIRST_PAUSE", 3600)
+    is_there = []
+    look_up = socket.getaddrinfo
+
+    def look_up_later(host, *arguments, **options):
+        if host != "later.test":
+            return look_up(host, *arguments, **options)
+        if not is_there:
+            raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+        return look_up("127.0.0.1", *arguments, **options)
+
+    async def answer(request, asked):
+        return web.json_response({"jsonrpc": "2.0", "id": asked["id"], "result": {"content": []}})
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up_later)
+    url = (await answering(answer)).replace("127.0.0.1", "later.test")
+    host = await mount({"url": url}, is_failure_expected=True)
+    record = host.host.modules.get_record("mcp_example")
+    assert record.waiting.reason == "network"
+    is_there.append(True)
+    await wait_until(lambda: record.waiting is None and record.withheld)
 
 
 async def test_the_metadata_of_a_cloud_is_no_server(mount):
@@ -117,5 +145,5 @@ async def test_the_address_that_is_dialled_is_checked_not_only_the_one_that_was_
     if is_same:
         assert (await host.call("example_go")).blocks()[0].text == "reached"
     else:
-        assert "hands out this machine's credentials" in host.host.modules.get_record("mcp_example").reason
+        assert "hands out this machine's credentials" in host.host.modules.get_record("mcp_example").waiting.said
     assert len(looked_up) >= 2

@@ -77,6 +77,7 @@ async def test_a_server_that_wants_a_log_in_is_a_module_that_says_so(mount, note
     record = host.host.modules.get_record("mcp_example")
     assert (record.state, list(record.tools)) == ("ready", [])
     assert login_of(host).status().state == "needed"
+    assert record.waiting.reason == "login"
     said, advice = record.notes["login"]
     assert "log in" in said
     assert "agentcore mcp login mcp_example" in advice
@@ -89,7 +90,9 @@ async def test_a_person_logs_in_and_the_tools_are_there(mount, notes):
     assert "Logged in" in page.text
     assert await say(host, "milk") == "kept: milk"
     assert notes.seen == ["registered", "logged in", "note milk"]
-    assert host.host.modules.get_record("mcp_example").notes["login"][1] == ""
+    record = host.host.modules.get_record("mcp_example")
+    assert record.notes["login"][1] == ""
+    assert record.waiting is None
 
 
 async def test_the_address_is_one_with_pkce_a_state_and_the_server_as_resource(mount, notes):
@@ -213,8 +216,8 @@ async def test_a_server_whose_header_lets_us_in_has_nothing_to_log_in_to(mount, 
     block = {"url": notes.url, "headers": {"Authorization": "Bearer wrong"}}
     host = await mount(block, is_failure_expected=True)
     record = host.host.modules.get_record("mcp_example")
-    assert (record.state, record.login) == ("failed", None)
-    assert "401" in record.reason
+    assert record.login is None
+    assert "401" in record.waiting.said
 
 
 @pytest.fixture

@@ -193,6 +193,6 @@ async def test_an_endless_event_of_an_older_server_is_no_answer(mount, unused_tc
     memory = measure_memory()
     block = {"type": "sse", "url": f"http://127.0.0.1:{unused_tcp_port}/sse"}
     host = await mount(block, is_failure_expected=True)
-    assert "byte limit" in host.host.modules.get_record("mcp_example").reason
+    assert "byte limit" in host.host.modules.get_record("mcp_example").waiting.said
     assert memory.grown_mib() < 100
     await runner.cleanup()

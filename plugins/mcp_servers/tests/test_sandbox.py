@@ -87,6 +87,75 @@ async def test_a_control_file_that_a_server_makes_is_quarantined_and_reported(mo
     assert [row.module for row in rows if row.outcome == "control_file_quarantined"] == ["mcp_example"]
 
 
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """The home folder of the user, with a log-in of gh."""
+    folder = tmp_path / "home"
+    (folder / ".config" / "gh").mkdir(parents=True)
+    (folder / ".config" / "gh" / "hosts.yml").write_text("a token")
+    (folder / ".gitconfig").write_text("[user]\nname = Me\n")
+    monkeypatch.setenv("HOME", str(folder))
+    return folder
+
+
+async def run(host, command):
+    """What a command says that the server runs in the shell."""
+    return await text_of(host, "example_shell", path="/", command=command)
+
+
+async def test_a_server_has_a_home_of_its_own_which_stays(mount, plain, home):
+    host = await mount(plain(sandbox="require"))
+    assert await run(host, "echo kept > ~/.kept; mkdir -p ~/.config/tool; cat ~/.kept") == "kept\n"
+    assert "No such file" in await run(host, "cat ~/.config/gh/hosts.yml")
+    assert await run(host, "git config --global user.name") == "Me\n"
+    await host.host.modules.reload("mcp_example")
+    assert await run(host, "cat ~/.kept") == "kept\n"
+    assert not (home / ".kept").exists()
+
+
+async def test_a_log_in_that_the_block_names_can_be_read_and_not_changed(mount, plain, home):
+    (home / "tool").write_text("of a tool")
+    host = await mount(plain(sandbox="require", home=["gh", "~/tool", "aws"]))
+    assert await run(host, "cat ~/.config/gh/hosts.yml ~/tool") == "a tokenof a tool"
+    assert "Read-only" in await run(host, "echo mine > ~/.config/gh/hosts.yml")
+    assert (home / ".config" / "gh" / "hosts.yml").read_text() == "a token"
+
+
+async def test_a_server_writes_and_sees_the_folders_that_its_block_names(mount, plain, tmp_path):
+    for name in ("written", "read", "neither"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").touch()
+    host = await mount(
+        plain(sandbox="require", writable=[str(tmp_path / "written")], readable=[str(tmp_path / "read")])
+    )
+    assert await text_of(host, "example_write", path=str(tmp_path / "written" / "new")) == "written"
+    assert (tmp_path / "written" / "new").exists()
+    assert await text_of(host, "example_names", path=str(tmp_path / "read")) == "['file']"
+    assert "Read-only" in await text_of(host, "example_write", path=str(tmp_path / "read" / "new"))
+    assert "No such file" in await run(host, f"ls {tmp_path / 'neither'}")
+
+
+async def test_a_folder_that_holds_the_workspace_is_not_made_writable(mount, plain, tmp_path):
+    host = await mount(plain(writable=[str(tmp_path)]), roots=[tmp_path], is_failure_expected=True)
+    reason = host.host.modules.get_record("mcp_example").reason
+    assert "`agentcore.writable` of the block names" in reason
+
+
+@pytest.mark.parametrize(
+    ("program", "setting"),
+    [
+        ("open({file!r})", "agentcore.readable"),
+        ("open('/usr/agentcore-test', 'w')", "agentcore.writable"),
+        ("import os; open(os.path.expanduser('~/.aws/credentials'))", "agentcore.home"),
+    ],
+)
+async def test_what_the_sandbox_has_refused_is_said_with_the_setting_that_allows_it(mount, tmp_path, program, setting):
+    (tmp_path / "data.db").touch()
+    block = {"command": sys.executable, "args": ["-c", program.format(file=str(tmp_path / "data.db"))]}
+    host = await mount(block, is_failure_expected=True)
+    assert f"`{setting}` in its block allows that" in host.host.modules.get_record("mcp_example").waiting.said
+
+
 @pytest.mark.parametrize("cwd", [".", "sub", ".."])
 async def test_working_folder_of_a_server_is_guarded_as_the_rest_of_the_workspace(mount, plain, tmp_path, cwd):
     root = tmp_path / "above" / "root"
@@ -156,7 +225,7 @@ async def test_a_program_that_the_sandbox_does_not_show_is_said_to_be_hidden(mou
         program = Path(folder, "server")
         program.symlink_to(sys.executable)
         host = await mount({"command": str(program)}, is_failure_expected=True)
-    reason = host.host.modules.get_record("mcp_example").reason
+    reason = host.host.modules.get_record("mcp_example").waiting.said
     assert f"{str(program)!r}, or what runs it, lies where the sandbox shows nothing" in reason
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -66,6 +67,45 @@ async def test_a_server_knows_the_workspace_and_no_secret_of_ours(mount, plain, 
     assert "'OWN'" in said
     assert "ANTHROPIC_API_KEY" not in said
     assert said.startswith(f"{host.workspace} ")
+
+
+@pytest.mark.parametrize(
+    ("filters", "offered"),
+    [
+        ({"includeTools": ["where", "names"], "excludeTools": ["names"]}, ["example_where"]),
+        ({"disabledTools": ["die", "read", "names", "write", "shell"]}, ["example_resources", "example_where"]),
+        ({"enabled_tools": []}, []),
+    ],
+)
+async def test_filters_of_other_clients_are_kept(mount, plain, filters, offered):
+    host = await mount(plain(sandbox="off") | filters)
+    assert [name for name in tools_of(host) if name.startswith("example_")] == offered
+
+
+@pytest.fixture
+def folders_told(mount):
+    """The folders that a server is told to work on (roots)."""
+    program = Path(__file__).with_name("asking_server.py").read_text(encoding="utf-8")
+
+    async def told(*words, **options):
+        block = {"command": sys.executable, "args": ["-c", program, "2025-11-25", *words], **options}
+        host = await mount(block)
+        said = json.loads(await text_of(host, "example_folders"))
+        return [each["uri"].removeprefix("file://") for each in said["roots"]], str(host.workspace)
+
+    return told
+
+
+async def test_a_server_is_told_the_folders_of_its_block_and_of_the_workspace(folders_told, tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "own").mkdir()
+    told, workspace = await folders_told(str(tmp_path / "docs"), "/no/such/folder", cwd=str(tmp_path / "own"))
+    assert told == [str(tmp_path / "own"), str(tmp_path / "docs"), workspace]
+
+
+async def test_a_block_says_which_folders_its_server_is_told(folders_told, tmp_path):
+    told, _ = await folders_told(str(tmp_path), agentcore={"roots": ["/srv/data"]})
+    assert told == ["/srv/data"]
 
 
 WRITTEN = "s3cret-0123456789-abcdef"
@@ -194,10 +234,9 @@ async def test_a_server_that_does_not_start_again_is_told_of_with_its_last_words
     host = await mount(odd("once"))
     assert (await host.outcome("example_go")).error.type == "server_ended"
     record = host.host.modules.get_record("mcp_example")
-    await wait_until(lambda: "MCP server" in record.notes)
-    said, advice = record.notes["MCP server"]
-    assert "the disk is full" in said
-    assert advice
+    await wait_until(lambda: record.waiting is not None)
+    assert record.waiting.reason == "retry"
+    assert "the disk is full" in record.waiting.said
     assert "the disk is full" in (await record.report()).facts["server"]
 
 
@@ -274,23 +313,77 @@ async def test_nothing_of_a_server_is_left_after_its_module(mount, plain):
 
 async def test_the_last_words_of_a_server_are_the_reason_why_it_did_not_start(mount, odd):
     host = await mount(odd("gone"), is_failure_expected=True)
-    reason = host.host.modules.get_record("mcp_example").reason
-    assert "no licence found" in reason
-    assert "exit code 4" in reason
+    record = host.host.modules.get_record("mcp_example")
+    assert record.state == "ready"
+    assert record.waiting.reason == "retry"
+    assert "no licence found" in record.waiting.said
+    assert "exit code 4" in record.waiting.said
+
+
+NODE = """
+import sys
+sys.stderr.write("loading\\nError: Cannot find module 'x'\\n    at Module._load (node:internal:1)\\n\\nNode.js v22\\n")
+sys.exit(1)
+"""
+
+
+async def test_the_output_of_a_server_that_did_not_start_is_shown_line_by_line(mount):
+    host = await mount({"command": sys.executable, "args": ["-c", NODE]}, is_failure_expected=True)
+    record = host.host.modules.get_record("mcp_example")
+    assert record.waiting.said == "the server ended with exit code 1; it wrote: Error: Cannot find module 'x'"
+    assert record.output.splitlines()[0] == "loading"
+    assert record.output.splitlines()[-1] == "Node.js v22"
+    assert record.traceback == ""
 
 
 @pytest.mark.parametrize(("way", "said"), [("ancient", "1999-01-01"), ("silent", "did not answer within")])
 async def test_a_server_with_which_no_handshake_is_possible_is_said_to_be_so(mount, odd, monkeypatch, way, said):
+    monkeypatch.setattr("agentcore_mcp_servers.server._FIRST_PAUSE", 3600)
+    monkeypatch.setattr("agentcore_mcp_servers.server._LONGEST_PAUSE", 3600)
     monkeypatch.setattr(link, "START_SECONDS", 1.0 if way == "silent" else 30.0)
     host = await mount(odd(way), is_failure_expected=True)
-    reason = host.host.modules.get_record("mcp_example").reason
-    assert said in reason.partition("(")[0]
+    assert said in host.host.modules.get_record("mcp_example").waiting.said.partition("(")[0]
     assert not servers_running("odd_server.py")
 
 
 async def test_a_program_that_is_not_there_is_said_to_be(mount):
     host = await mount({"command": "no-such-program-here"}, is_failure_expected=True)
-    assert "no program 'no-such-program-here' on PATH" in host.host.modules.get_record("mcp_example").reason
+    waiting = host.host.modules.get_record("mcp_example").waiting
+    assert "no program 'no-such-program-here' on PATH" in waiting.said
+    assert waiting.reason == "program"
+
+
+LATE = """
+import sys
+from pathlib import Path
+if not Path("licence").exists():
+    sys.exit("there is no licence")
+"""
+
+
+async def test_a_server_whose_first_start_fails_is_tried_again_until_it_starts(mount, plain):
+    block = plain()
+    block["args"] = ["-c", LATE + block["args"][1]]
+    host = await mount(block, is_failure_expected=True)
+    record = host.host.modules.get_record("mcp_example")
+    assert (record.state, record.waiting.reason) == ("ready", "retry")
+    assert record.waiting.retry_at_ms is not None
+    assert tools_of(host) == []
+    (host.workspace / "licence").touch()
+    await wait_until(lambda: record.waiting is None and record.withheld)
+    assert "example_where" in [tool.definition.name for tool in record.withheld]
+
+
+async def test_a_server_is_tried_again_as_soon_as_its_program_is_there(mount, plain, tmp_path, monkeypatch):
+    monkeypatch.setattr("agentcore_mcp_servers.server._FIRST_PAUSE", 3600)
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    monkeypatch.setenv("PATH", str(programs), prepend=os.pathsep)
+    host = await mount(plain(sandbox="off") | {"command": "late-python"}, is_failure_expected=True)
+    record = host.host.modules.get_record("mcp_example")
+    assert record.waiting.reason == "program"
+    (programs / "late-python").symlink_to(sys.executable)
+    await wait_until(lambda: record.waiting is None and record.withheld)
 
 
 # -- servers that go wrong -----------------------------------------------------------------------------------------

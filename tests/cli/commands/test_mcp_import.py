@@ -131,6 +131,90 @@ def test_secrets_that_other_users_of_the_machine_see_are_named_where_servers_are
     assert KEY not in "".join(done.out + done.err for done in (imported, added, listed, checked))
 
 
+def test_servers_of_all_scopes_are_found(place, home):
+    project = home / "project"
+    project.mkdir()
+    (project / ".mcp.json").write_text(json.dumps({"mcpServers": {"shared": {"command": "shared"}}}))
+    settings = {"mcpServers": {"local": {"command": "local"}}, "disabledMcpjsonServers": ["shared"]}
+    (home / ".claude.json").write_text(json.dumps({"projects": {str(project): settings}}))
+    for name in (".cursor/mcp.json", ".gemini/settings.json"):
+        (place.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (place.folder / name).write_text(json.dumps({"mcpServers": {f"here-{name[1:4]}": {"command": "here"}}}))
+    (home / ".continue").mkdir()
+    (home / ".continue/config.yaml").write_text("mcpServers:\n- {name: goes-on, command: go}\n")
+    done = place.run("mcp", "import", "--all", "--yes")
+    assert done.code == 0, done.err
+    assert {"shared", "local", "here-cur", "here-gem", "goes-on"} <= set(servers(place))
+    assert f"Claude Code in {project} (off there)" in done.out
+
+
+FILTERED = {
+    ".codex/config.toml": """[mcp_servers.one]
+command = "one"
+env_vars = ["HUB", {name = "LAB", source = "local"}]
+enabled_tools = ["read", "list"]
+disabled_tools = ["list"]
+tool_timeout_sec = 30
+""",
+    ".gemini/settings.json": json.dumps(
+        {
+            "mcpServers": {
+                "two": {
+                    "command": "two",
+                    "excludeTools": ["drop"],
+                    "timeout": 5000,
+                    "trust": True,
+                    "oauth": {"enabled": 1},
+                }
+            }
+        }
+    ),
+    ".config/goose/config.yaml": """extensions:
+  three: {type: stdio, enabled: true, cmd: three, args: [], env_keys: [POND_KEY], available_tools: [swim]}
+""",
+    ".cursor/mcp.json": json.dumps(
+        {
+            "mcpServers": {
+                "four": {"command": "four", "args": ["${workspaceFolder}/x"], "envFile": ".env"},
+                "five": {"type": "streamableHttp", "url": f"https://five.example.com/mcp?api_key={KEY}"},
+                "six": {
+                    "command": "npx",
+                    "args": ["mcp-remote", "https://six.example.com", "--header", f"X-Api-Key:{KEY}"],
+                },
+            }
+        }
+    ),
+}
+
+
+def test_filters_and_limits_are_kept_and_what_is_left_out_is_said(place, home):
+    for name, text in FILTERED.items():
+        (home / name).write_text(text)
+    done = place.run("mcp", "import", "--all", "--yes")
+    assert done.code == 0, done.err
+    found = servers(place)
+    assert found["one"] == {
+        "command": "one",
+        "args": [],
+        "env": {"HUB": "${HUB}", "LAB": "${LAB}"},
+        "agentcore": {"tools": ["read", "list", "!list"], "timeout_s": 30},
+    }
+    assert found["two"]["agentcore"] == {"tools": ["*", "!drop"], "timeout_s": 5}
+    assert found["three"]["env"] == {"POND_KEY": "${secret:POND_KEY}"}
+    assert found["three"]["agentcore"] == {"tools": ["swim"]}
+    assert found["five"]["url"] == "https://five.example.com/mcp?api_key=${secret:five_api_key}"
+    assert found["six"]["args"][3].startswith("X-Api-Key:${secret:")
+    assert KEY not in json.dumps(found)
+    for said in (
+        "two of Gemini CLI: trust lets calls run without asking there; here your rules decide",
+        "two of Gemini CLI: oauth is not taken over",
+        "three of Goose: the values of POND_KEY are in its keyring",
+        "four of Cursor: envFile is not taken over",
+        "four of Cursor: ${workspaceFolder} means nothing here",
+    ):
+        assert said in done.err
+
+
 def test_one_client_or_one_server_is_taken(place, home):
     assert place.run("mcp", "import", "--from", "gemini", "--yes").code == 0
     assert set(servers(place)) == {"old", "new"}

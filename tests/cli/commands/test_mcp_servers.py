@@ -21,7 +21,13 @@ def test_a_command_is_added_listed_and_removed(place):
     assert document(place)["mcpServers"] == {"@me/Time": block}
     assert document(place)["modules"] == ["clock", "mcp_me_time"]
     (row,) = place.run("mcp", "list", "--json").json["servers"]
-    assert row == {"name": "@me/Time", "module": "mcp_me_time", "isOn": True, "runs": "uvx mcp-server-time -v"}
+    assert row == {
+        "name": "@me/Time",
+        "module": "mcp_me_time",
+        "isOn": True,
+        "state": "",
+        "runs": "uvx mcp-server-time -v",
+    }
     assert place.run("mcp", "remove", "@me/Time", "--yes").code == 0
     assert document(place) == json.loads(before) | {"mcpServers": {}}
 
@@ -60,6 +66,33 @@ def test_a_name_that_is_taken_is_said_to_be(place):
     assert again.code == 2
     assert "already" in again.err
     assert document(place)["mcpServers"]["time"]["args"] == ["one"]
+
+
+def test_every_list_says_alike_what_a_server_waits_for(place):
+    block = {"command": "no-such-program-here"}
+    app = document(place)
+    app["mcpServers"] = {"late": block}
+    app["modules"] = ["mcp_late"]
+    (place.folder / "app.json").write_text(json.dumps(app))
+    served = place.start("serve")
+    try:
+        until = time.monotonic() + 120
+        while not (place.state / "server.json").exists():
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        said = "waiting for its program"
+        while (state := place.run("mcp", "list", "--json").json["servers"][0]["state"]) == "loading":
+            assert time.monotonic() < until
+        assert state == said
+        assert said in place.run("mcp", "list").out
+        assert said in place.run("modules", "list").out
+        assert said in place.run("modules", "info", "mcp_late").out
+        found = place.run("doctor").out
+        assert f"{said}: there is no program 'no-such-program-here' on PATH" in found
+        assert place.run("mcp", "test", "late").code == 1
+    finally:
+        served.kill()
+        served.communicate()
 
 
 def test_with_a_server_the_change_waits_for_a_person(place):

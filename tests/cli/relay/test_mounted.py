@@ -146,6 +146,22 @@ def test_question_of_a_client_that_is_killed_is_withdrawn_and_the_others_are_lef
     assert not (tmp_path / "mark").exists()
 
 
+def test_a_call_that_only_waited_for_a_person_when_the_server_was_killed_is_said_not_to_have_run(
+    start, counter, tmp_path
+):
+    client = start(name="asking")
+    client.connect()
+    client.begin("counter_count", 40, path=str(tmp_path / "mark"))
+    wait_until_sync(lambda: waiting(counter) == ["counter_count"])
+    client.ask("ping", request_id=41)
+    os.kill(server_of(counter), signal.SIGKILL)
+    said = client.answer(40)["result"]["content"][0]["text"]
+    assert said.startswith("Error interrupted:")
+    assert "it has not run: send it again" in said
+    assert not (tmp_path / "mark").exists()
+    assert not [message for message in client.told if "agentcore/waiting" in message.get("method", "")]
+
+
 def asking_again(start):
     """What the client hears that comes back, and whose limit is short."""
     client = start("--wait", "1", name="asking")

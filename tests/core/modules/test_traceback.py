@@ -16,6 +16,22 @@ class Broken(Module):
         raise OSError("refused")
 """
 
+FORESEEN = """
+from agentcore.api import Module, ToolError
+
+class Foreseen(Module):
+    def init(self, runtime):
+        raise ToolError("program_failed", "the program ended with exit code 4", output="first line\\nlast line\\n")
+"""
+
+
+async def test_a_foreseen_failure_has_the_output_of_its_program_and_no_traceback(make_host):
+    host = await make_host(files={"foreseen": FORESEEN}, modules=["foreseen"])
+    record = host.modules.records["foreseen"]
+    assert record.reason == "the program ended with exit code 4"
+    assert record.output == "first line\nlast line"
+    assert record.traceback == ""
+
 
 @pytest.mark.spec("M4")
 async def test_traceback_leaves_out_how_the_host_got_to_the_module(make_host):

@@ -108,7 +108,7 @@ ATTRIBUTES = [
     "Settings",
 ]
 DEFINITION = list(ToolDefinition.__slots__)
-COMPONENT = ["tag", "script", "folder", "title", "icon", "resource_views", "page_script", "csp"]
+COMPONENT = ["tag", "script", "folder", "title", "icon", "resource_views", "page_script", "csp", "group"]
 HINTS = ["read_only", "destructive", "idempotent", "open_world"]
 OPTIONS = [
     "name",

@@ -257,6 +257,7 @@ async def test_call_on_the_way_shows_its_progress_and_is_cancelled(ui):
 
 async def test_change_of_settings_stands_in_the_record(ui):
     page = await ui.page("#/activity")
+    await page.get_by_label("Entries").select_option("Notices")
     _, view = await _settings(ui)
     body = {"expected": view["digest"], "changes": [{"path": "/locale", "value": "zh"}]}
     async with ui.server.put("/api/settings", json=body) as response:
@@ -447,3 +448,72 @@ async def test_nothing_serious_for_axe(ui, axe_problems):
     await page.goto(f"{ui.address}/#/activity?tool=nothing")
     await expect(page.locator("ac-empty").first).to_be_visible()
     assert await axe_problems(page) == []
+
+
+async def test_approved_call_is_one_row_that_says_who_approved_it_and_names_its_chat(ui):
+    async with ui.server.post("/api/sessions", json={}) as response:
+        session = (await response.json())["sessionId"]
+    async with ui.server.patch(f"/api/sessions/{session}", json={"title": "Trip to Oslo"}) as response:
+        assert response.status == 200
+    row = CallRow(1_700_000_000_000, "call_1", "weather_now", session_id=session, kind="decision", decision="approve")
+    decided = row._replace(decided_by="approver:1")
+    ui.host.store.record.append(decided)
+    ui.host.store.record.append(decided._replace(kind="call", decision="ask", outcome="ok", duration_ms=1))
+    await ui.host.store.record.flush()
+    page = await ui.page("#/activity")
+    await expect(rows(page)).to_have_count(1)
+    await expect(top_row(page)).to_contain_text("Trip to Oslo")
+    await top_row(page).click()
+    detail = page.get_by_role("article", name="Call")
+    await expect(detail).to_contain_text("You approved, in the approval view")
+    await expect(detail.get_by_role("link", name="Open the chat")).to_have_attribute("href", f"#/chats/{session}")
+    await page.goto(f"{ui.address}/#/activity?kind=all")
+    await expect(rows(page)).to_have_count(2)
+
+
+async def test_list_goes_on_in_older_entries_with_progress_until_it_is_stopped(ui):
+    """The answers for files are those of a server with a long record."""
+    await call(ui, "weather_now", {"city": "Oslo"})
+    async with ui.server.get("/api/calls?limit=1") as response:
+        (row,) = (await response.json())["calls"]
+    asked = []
+
+    async def answer(route: Route):
+        query = dict(part.split("=") for part in route.request.url.split("?")[1].split("&"))
+        if "total" in query:
+            page = {"calls": [], "next": 900, "total": 0, "total_since": 1000}
+        else:
+            before = int(query.get("before", 0))
+            asked.append(before)
+            found = [{**row, "seq": before - 1, "call_id": f"call_{before}"}]
+            page = {"calls": found, "next": before - 500 if before > 500 else None, "total": None, "total_since": None}
+        await route.fulfill(json=page)
+
+    page = await ui.page("#/modules")
+    await page.route("**/api/calls?*", answer)
+    await page.goto(f"{ui.address}/#/activity?tool=weather_now")
+    await page.get_by_role("button", name="Search older entries").click()
+    await expect(rows(page)).to_have_count(2)
+    await expect(page.get_by_role("button", name="Search older entries")).to_have_count(0)
+    assert asked == [1000, 500]
+
+
+async def test_older_entries_that_cannot_be_read_are_an_error_beside_what_was_found(ui):
+    ui.allowed_errors.append("500")
+    await call(ui, "weather_now", {"city": "Oslo"})
+    page = await ui.page("#/modules")
+
+    async def answer(route: Route):
+        if "before=" in route.request.url:
+            await route.fulfill(
+                status=500, json={"error": {"type": "record_unreadable", "message": "a file is damaged"}}
+            )
+            return
+        response = await route.fetch()
+        await route.fulfill(json={**await response.json(), "total_since": 10})
+
+    await page.route("**/api/calls?*", answer)
+    await page.goto(f"{ui.address}/#/activity")
+    await page.get_by_role("button", name="Search older entries").click()
+    await expect(page.get_by_role("alert")).to_contain_text("a file is damaged")
+    await expect(rows(page)).to_have_count(1)

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).resolve().parents[3] / "webui"
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = ROOT / "webui"
+POLITE_YOU = "\u60a8"
 TEXTS = """import('/static/base/all-strings.js').then(({strings}) => strings)"""
 SAMPLES = """import('/static/base/i18n.js').then((
     {setLocale, t, formatBytes, formatDuration, formatNumber, formatTime},
@@ -50,6 +52,15 @@ async def test_each_text_that_is_shown_exists(bare_page):
     shown = {key for path in PAGE.rglob("*.js") for key in re.findall(r"\bt\('([^']+)'[,)]", path.read_text("utf-8"))}
     assert len(shown) > 400
     assert shown - known == set()
+
+
+@pytest.mark.source_tree
+@pytest.mark.parametrize("folder", ["agentcore", "extension", "plugins", "webui"])
+def test_chinese_texts_use_one_form_of_address(folder):
+    paths = [path for kind in ("py", "js", "html") for path in (ROOT / folder).rglob(f"*.{kind}")]
+    own = [path for path in paths if not {"tests", "node_modules"} & set(path.parts)]
+    assert len(own) > 10
+    assert [str(path) for path in own if POLITE_YOU in path.read_text("utf-8")] == []
 
 
 @pytest.mark.parametrize(

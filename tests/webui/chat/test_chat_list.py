@@ -57,3 +57,69 @@ async def test_first_prompt_is_put_into_the_box_and_not_sent(open_chat):
     await expect(chat.box).to_have_value("Which tools do you have, and what can they do for me?")
     await expect(chat.box).to_be_focused()
     assert chat.provider.requests == []
+
+
+async def test_new_chat_puts_the_focus_into_the_message_box(open_chat):
+    chat = await open_chat()
+    await begin(chat, "hello", "Good day.")
+    await chat.page.get_by_role("link", name="New chat").first.click()
+    await expect(chat.page.get_by_role("heading", name="What shall we do?")).to_be_visible()
+    await expect(chat.box).to_be_focused()
+    await chat.page.get_by_role("searchbox", name="Search chats").focus()
+    await chat.page.get_by_role("link", name="New chat").first.click()
+    await expect(chat.box).to_be_focused()
+
+
+async def test_drafts_are_those_of_their_chats_and_survive_a_reload(open_chat):
+    chat = await open_chat()
+    await begin(chat, "hello", "Good day.")
+    await chat.box.fill("to the first")
+    await chat.page.get_by_role("link", name="New chat").first.click()
+    await expect(chat.box).to_have_value("")
+    await chat.box.fill("to a new one")
+    await chat.page.reload()
+    await expect(chat.box).to_have_value("to a new one")
+    await chat.page.get_by_role("link", name="hello").click()
+    await expect(chat.box).to_have_value("to the first")
+
+
+async def test_each_chat_is_one_stop_of_the_keyboard_and_has_keys(open_chat):
+    chat = await open_chat()
+    for text in ("first", "second"):
+        await begin(chat, text, f"Answer to the {text}.")
+        await chat.page.get_by_role("link", name="New chat").first.click()
+    second, first = (chat.page.get_by_role("link", name=name, exact=True) for name in ("second", "first"))
+    await second.focus()
+    await chat.page.keyboard.press("Tab")
+    await expect(first).to_be_focused()
+    await chat.page.keyboard.press("F2")
+    await chat.page.get_by_role("textbox", name="Rename").fill("third")
+    await chat.page.keyboard.press("Enter")
+    renamed = chat.page.get_by_role("link", name="third", exact=True)
+    await expect(renamed).to_be_focused()
+    await chat.page.keyboard.press("Delete")
+    await chat.page.locator("ac-confirm").get_by_role("button", name="Delete").click()
+    await expect(renamed).to_have_count(0)
+
+
+async def test_chats_that_end_or_fail_while_another_is_open_are_marked_until_they_are_opened(open_chat):
+    chat = await open_chat()
+    sessions = [await (await chat.ui.server.post("/api/sessions", json={})).json() for _ in range(2)]
+    for session, title in zip(sessions, ("good", "bad"), strict=True):
+        await chat.ui.server.patch(f"/api/sessions/{session['sessionId']}", json={"title": title})
+    good, bad = (chat.page.locator("ac-chat-sessions .session", has_text=name) for name in ("good", "bad"))
+    await expect(bad).to_be_visible()
+    for session, reply in zip(
+        sessions, ({"text": "Done."}, {"status": 400, "error": {"error": {"message": "no"}}}), strict=True
+    ):
+        chat.provider.say(**reply)
+        await chat.ui.server.post(f"/api/sessions/{session['sessionId']}/messages", json={"text": "go"})
+        await expect(chat.page.locator("ac-chat-sessions .mark").first).to_be_visible()
+        await expect(chat.page.locator("ac-chat-sessions").get_by_title("The model is answering")).to_have_count(0)
+    await expect(good.get_by_title("Answered")).to_be_visible()
+    await expect(bad.get_by_title("The answer failed")).to_be_visible()
+    await chat.page.reload()
+    await expect(bad.get_by_title("The answer failed")).to_be_visible()
+    await bad.get_by_role("link").click()
+    await expect(bad.get_by_title("The answer failed")).to_have_count(0)
+    await expect(good.get_by_title("Answered")).to_be_visible()

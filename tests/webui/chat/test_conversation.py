@@ -240,3 +240,18 @@ async def test_reader_who_scrolls_back_is_left_alone_and_led_to_the_newest(open_
     await newest.click()
     await expect(chat.shown.get_by_text("Paragraph 119 of")).to_be_in_viewport()
     await expect(newest).to_be_hidden()
+
+
+async def test_model_that_gets_no_tools_writes_its_calls_after_one_click(open_chat):
+    chat = await open_chat()
+    call = '<tool_call>{"name": "pantry_list", "arguments": {"kind": "dry"}}</tool_call>'
+    chat.provider.say(call)
+    await chat.say("What is there?")
+    card = chat.page.locator("ac-chat-error")
+    await expect(card.get_by_role("heading")).to_have_text("The model was not given the tools")
+    await chat.until_idle()
+    chat.provider.say(call)
+    await card.get_by_role("button", name="Let it write its calls").click()
+    await expect(chat.page.locator("ac-call-card")).to_contain_text("pantry")
+    await expect(card).to_have_count(0)
+    assert "tools" not in chat.provider.requests[-1]

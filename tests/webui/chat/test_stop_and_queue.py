@@ -115,6 +115,7 @@ async def test_messages_wait_are_changed_and_taken_out_by_keyboard_and_go_out_in
         await chat.say(text)
         await expect(rows_of(chat.page).last).to_contain_text(text)
     await expect(queue_of(chat.page)).to_contain_text("3 messages wait for this to end")
+    await expect(rows_of(chat.page).nth(1)).to_contain_text("Number 2 of 3")
     await rows_of(chat.page).nth(0).get_by_role("button", name="Change: secnd").press("Enter")
     editor = queue_of(chat.page).get_by_role("textbox", name="Change the message")
     await editor.press("Escape")

@@ -117,7 +117,7 @@ async def test_menus_of_the_composer_open_and_close_by_pointer_and_by_keyboard(o
     await menu.gone()
     await opener.click()
     await menu.seen()
-    await chat.page.role("heading", "What shall we do?").click()
+    await chat.page.text("Your chats will appear here.").click()
     await menu.gone()
     await opener.focus()
     await chat.page.press("Enter")
@@ -157,3 +157,15 @@ async def test_key_leads_to_a_model_and_to_a_chat(open_chat):
     await chat.say("hi")
     await chat.messages.last.says("Hello.")
     assert chat.provider.requests[0]["model"] == "large"
+
+
+async def test_formulas_are_typeset_with_their_sizes_and_screen_readers_get_mathml(open_chat):
+    chat = await open_chat()
+    chat.provider.say("So \\(a^2\\) is, for $5:\n\n$$\\int_0^1 \\frac{1}{x}\\,dx$$")
+    await chat.say("integrate")
+    await chat.until_idle()
+    answer = chat.messages.last
+    await answer.css("ac-formula[typeset]").counts(2)
+    await answer.css("ac-formula math", is_hidden=True).counts(2)
+    await answer.says("for $5")
+    assert (await answer.css("ac-formula[display] .katex-html").box())["height"] > 30

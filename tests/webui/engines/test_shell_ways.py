@@ -10,7 +10,7 @@ PHONE = (390, 844)
 async def test_code_logs_in_and_sections_are_reached_by_keyboard(visit):
     shown = await visit()
     page = shown.page
-    await page.role("heading", "Overview").seen()
+    await page.role("heading", "New chat").seen()
     assert (await page.role("button", "Stop everything").box())["right"] < (await page.css(".side").box())["right"] - 8
     assert "code" not in await page.evaluate("() => location.href")
     await page.role("link", "Modules", exact=True).focus()
@@ -41,7 +41,7 @@ async def test_theme_and_language_are_chosen_and_kept(visit):
     await page.role("radio", "Dark theme").click()
     await page.until("(light) => getComputedStyle(document.querySelector('ac-app')).color !== light", light)
     await page.label("Language").choose("zh")
-    await page.role("heading", "概览").seen()
+    await page.role("heading", "新对话").seen()
     await page.reload()
     await page.role("heading", "连接模型").seen()
     assert await html.style("color") != light

@@ -186,7 +186,7 @@ async def test_every_view_is_shown_and_fits_a_phone(visit):
     shown = await visit(modules=LISTED, size=(390, 844))
     page = shown.page
     for path, heading in (
-        *(("#/", "Overview"), ("#/modules", "Modules"), ("#/modules/fs_tools", ""), ("#/tools", "Tools")),
+        *(("#/", "New chat"), ("#/modules", "Modules"), ("#/modules/fs_tools", ""), ("#/tools", "Tools")),
         *(("#/tools/read_file", "read_file"), ("#/activity", "Activity"), ("#/settings", "Settings")),
         *(("#/settings/shell_tools", ""), ("#/chats", "")),
     ):

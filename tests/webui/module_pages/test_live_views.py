@@ -82,11 +82,11 @@ async def test_what_waits_is_accessible_on_a_phone_in_the_dark_and_in_chinese(ui
     page = await ui.page(viewport=PHONE, color_scheme="dark", locale="zh-CN")
     await page.goto(f"{ui.address}/#/pages/shell_tools/{process_id}")
     await page.locator("shell-tools-terminal").get_by_role("button", name="在此输入").click()
-    await expect(page.get_by_text("正在等待您的决定")).to_be_visible()
+    await expect(page.get_by_text("正在等待你的决定")).to_be_visible()
     assert await axe_problems(page) == []
     await page.goto(f"{ui.address}/#/pages/browser/{resource_id}")
     await page.locator("browser-page-view").get_by_role("button", name="接管").click()
-    await expect(page.get_by_text("正在等待您的决定")).to_be_visible()
+    await expect(page.get_by_text("正在等待你的决定")).to_be_visible()
     assert await axe_problems(page) == []
 
 

@@ -318,4 +318,4 @@ async def test_resource_with_a_view_is_a_tab_until_it_is_closed(ui):
     await page.locator("ac-confirm").get_by_role("button", name="Close tab").click()
     await expect(tabs).to_be_hidden()
     assert ui.host.resources.list() == []
-    await expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    await expect(page.get_by_role("heading", name="New chat")).to_be_visible()

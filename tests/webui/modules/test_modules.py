@@ -48,6 +48,25 @@ class Broken(Module):
     def _connect(self):
         raise RuntimeError("no key for the server: set config.broken.api_key in app.json")
 '''
+FORESEEN = '''
+from agentcore.api import Module, ToolError
+
+class Foreseen(Module):
+    """Runs a program."""
+
+    def init(self, runtime):
+        raise ToolError("program_failed", "the program ended with exit code 4", output="first line\\nlast line")
+'''
+LATE = '''
+from agentcore.api import Module
+
+class Late(Module):
+    """Needs something that is not there yet."""
+
+    def init(self, runtime):
+        said = "the server ended with exit code 4"
+        runtime.set_waiting("retry", said, output="first line\\nlast line", retry_in_s=3000)
+'''
 WAITING = '''
 import asyncio
 from agentcore.api import Module, tool
@@ -222,6 +241,30 @@ async def test_old_code_that_goes_on_is_told_with_the_version_on_the_disk_and_th
     await expect(card).to_contain_text("Clock runs its old code")
     await expect(card).to_contain_text("no such thing; the code from before goes on")
     await expect(card.get_by_role("region", name="Details")).to_contain_text("in load")
+
+
+async def test_failed_module_shows_the_output_of_its_program_and_no_traceback(start_webui):
+    ui = await start_webui(files={"foreseen": FORESEEN}, config={"modules": ["foreseen"]})
+    page = await ui.page("#/modules/foreseen")
+    card = page.get_by_role("alert")
+    await expect(card).to_contain_text("the program ended with exit code 4")
+    await expect(card.get_by_role("region", name="What it wrote last")).to_have_text("first line\nlast line")
+    await expect(card).not_to_contain_text("Traceback")
+
+
+async def test_module_that_is_tried_again_says_when_and_what_its_program_wrote(start_webui):
+    ui = await start_webui(files={"late": LATE}, config={"modules": ["late"]})
+    page = await ui.page("#/modules")
+    await expect(row(page, "Late")).to_contain_text(re.compile(r"Retrying in 2,\d{3} s"))
+    await expect(row(page, "Late")).to_contain_text("the server ended with exit code 4")
+    await page.get_by_role("link", name="Late", exact=True).click()
+    card = page.get_by_role("alert")
+    await expect(card).to_contain_text("It is tried again by itself")
+    await expect(card.get_by_role("region", name="What it wrote last")).to_have_text("first line\nlast line")
+    await expect(page.get_by_text(re.compile(r"Retrying in 2,\d{3} s"))).to_be_visible()
+    ui.host.modules.get_record("late").set_waiting(None)
+    await expect(card).to_have_count(0)
+    await expect(page.get_by_text("Ready", exact=True)).to_be_visible()
 
 
 async def test_list_tells_state_and_content_of_each_module(ui):

@@ -466,7 +466,7 @@ async def test_chinese_is_complete(ui):
     page = await ui.page("#/settings", locale="zh-CN")
     await expect(page.get_by_role("heading", name="设置", level=1)).to_be_visible()
     await expect(row(page, "server.port")).to_contain_text("端口")
-    await expect(row(page, "approvals.mode")).to_contain_text("需要您在审批视图中确认后才生效")
+    await expect(row(page, "approvals.mode")).to_contain_text("需要你在审批视图中确认后才生效")
 
 
 @pytest.mark.parametrize("path", ["#/settings", "#/settings/weather"])

@@ -81,11 +81,11 @@ async def test_ended_session_leads_to_the_log_in_and_a_link_with_a_code_back(sta
 async def test_language_is_that_of_the_browser_until_one_is_chosen(start_webui):
     ui = await start_webui()
     page = await ui.page(locale="zh-CN")
-    await expect(heading(page, "概览")).to_be_visible()
+    await expect(heading(page, "新对话")).to_be_visible()
     await page.get_by_label("语言").select_option("en")
-    await expect(heading(page, "Overview")).to_be_visible()
+    await expect(heading(page, "New chat")).to_be_visible()
     await page.reload()
-    await expect(heading(page, "Overview")).to_be_visible()
+    await expect(heading(page, "New chat")).to_be_visible()
     assert await page.evaluate("document.documentElement.lang") == "en"
 
 
@@ -99,7 +99,7 @@ async def test_log_out_ends_the_session_and_shows_the_log_in(start_webui):
     await expect(heading(page, "Log in to agentcore")).to_be_visible()
     await page.get_by_label("paste the code").fill(ui.host.store.page_sessions.create_code())
     await page.keyboard.press("Enter")
-    await expect(heading(page, "Overview")).to_be_visible()
+    await expect(heading(page, "New chat")).to_be_visible()
     await expect(page.get_by_text("Connected")).to_be_visible()
 
 
@@ -113,8 +113,8 @@ async def test_reload_restores_the_view_without_a_new_log_in(ui):
 async def test_unknown_address_says_so_and_leads_home(ui):
     page = await ui.page("#/no/such/thing")
     await expect(page.get_by_text("There is nothing here")).to_be_visible()
-    await page.get_by_role("main").get_by_role("link", name="Overview").click()
-    await expect(heading(page, "Overview")).to_be_visible()
+    await page.get_by_role("main").get_by_role("link", name="Start page").click()
+    await expect(heading(page, "New chat")).to_be_visible()
 
 
 async def test_title_names_the_view_and_a_new_view_begins_at_its_top(ui):
@@ -130,7 +130,7 @@ async def test_title_names_the_view_and_a_new_view_begins_at_its_top(ui):
 async def test_sections_and_content_are_reached_by_keyboard(ui):
     page = await ui.page()
     await page.reload()  # the first stop of the keyboard is that of a document in which nothing had the focus
-    await expect(heading(page, "Overview")).to_be_visible()
+    await expect(heading(page, "New chat")).to_be_visible()
     await page.keyboard.press("Tab")
     await expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     await page.keyboard.press("Enter")
@@ -140,7 +140,7 @@ async def test_sections_and_content_are_reached_by_keyboard(ui):
     await expect(heading(page, "Modules")).to_be_visible()
     await expect(page.get_by_role("link", name="Modules", exact=True)).to_have_attribute("aria-current", "page")
     await page.go_back()
-    await expect(heading(page, "Overview")).to_be_visible()
+    await expect(heading(page, "New chat")).to_be_visible()
 
 
 async def test_theme_follows_the_system_until_one_is_chosen(ui):
@@ -180,7 +180,7 @@ async def test_view_that_cannot_be_loaded_says_so_in_its_place(ui):
     page = await ui.page()
     await page.route("**/ac-view-modules.js", lambda route: route.abort())
     await page.reload()
-    await expect(heading(page, "Overview")).to_be_visible()
+    await expect(heading(page, "New chat")).to_be_visible()
     await page.get_by_role("link", name="Modules", exact=True).click()
     await expect(page.get_by_role("alert")).to_contain_text("could not be loaded")
     await expect(page.get_by_role("navigation", name="Sections")).to_be_visible()

@@ -112,10 +112,10 @@ async def test_tools_come_and_go_with_their_modules_while_the_page_is_open(start
 
 
 async def test_newcomer_is_offered_calls_in_plain_words_that_are_filled_in(start_webui):
-    """In the language of the page, on the overview and in the console; nothing runs before Run is pressed."""
+    """In the language of the page; nothing runs before Run is pressed."""
     ui = await start_webui([Notes()])
-    page = await ui.page()
-    await page.get_by_role("region", name="Try a tool").get_by_role("link", name="Write a note").click()
+    page = await ui.page("#/tools")
+    await page.get_by_role("region", name="To try first").get_by_role("link", name="Write a note").click()
     await expect(page.get_by_role("heading", name="note_write", level=1)).to_be_visible()
     await expect(page.get_by_label("text", exact=True)).to_have_value("Hi")
     await page.get_by_label("Language").select_option("zh")
@@ -219,7 +219,7 @@ async def add_entry(page, name, text):
 
 
 async def test_first_sentence_stands_as_plain_text_in_lists(others):
-    page = await others.page()
+    page = await others.page("#/tools")
     await expect(page.get_by_role("link", name="Type a note").get_by_role("paragraph")).to_have_text(
         "Type text as a note."
     )

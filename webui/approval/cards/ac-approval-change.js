@@ -12,6 +12,12 @@ import {cardStyles} from './card-styles.js';
 import {visible, visibleText} from '../guard/visible.js';
 import {waiting} from './waiting.js';
 
+/** Keys of warnings by the kind of change. @type {Record<string, string>} */
+const WARNINGS = {definitions: 'approval.offerText', install: 'approval.installText', instructions: 'approval.instructionsText', skill: 'approval.skillText'};
+
+/** Keys of who requests changes of these kinds. @type {Record<string, string>} */
+const BY_SERVER = {instructions: 'approval.instructionsBy', skill: 'approval.skillBy'};
+
 /** One policy change, with its diff and the buttons to decide on it. */
 export class AcApprovalChange extends Localized(LitElement) {
   static properties = {
@@ -35,9 +41,9 @@ export class AcApprovalChange extends Localized(LitElement) {
     const heading = hasText(`approval.change.${change.kind}`) ? t(`approval.change.${change.kind}`, {name: visibleText(change.subject) || t('approval.untitled')}) : `${change.kind} ${visibleText(change.subject)}`;
     const isOffer = change.kind === 'definitions';
     const isInstallation = change.kind === 'install';
-    const isInstructions = change.kind === 'instructions';
-    const warning = isOffer ? 'approval.offerText' : isInstallation ? 'approval.installText' : isInstructions ? 'approval.instructionsText' : 'approval.changeText';
-    const askedBy = isOffer ? t('approval.offeredBy', {name: visibleText(change.subject)}) : isInstructions ? t('approval.instructionsBy') : requesterText(change.askedBy);
+    const warning = WARNINGS[change.kind] ?? 'approval.changeText';
+    const byServer = BY_SERVER[change.kind];
+    const askedBy = isOffer ? t('approval.offeredBy', {name: visibleText(change.subject)}) : byServer ? t(byServer) : requesterText(change.askedBy);
     return html`
       <article class="grave" aria-labelledby="heading">
         <div class="head"><h3 id="heading">${heading}</h3>${change.expiresAt === null ? nothing : html`<ac-approval-countdown .until=${change.expiresAt}></ac-approval-countdown>`}</div>

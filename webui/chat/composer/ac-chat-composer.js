@@ -1,13 +1,14 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {abilities} from '../../client/abilities.js';
 import {isPrompt} from './prompts.js';
-import {completionsOf, isCommand, mayBeCommand, parseCommand} from './slash.js';
+import {completionsOf, isCommand, isNameBegun, mayBeCommand, parseCommand, usesSkill} from './slash.js';
 import {mentionIn, mentionsOf} from './mentions.js';
 import {valuesOf} from './values.js';
 import {Localized, t} from '../../base/i18n.js';
 import {isComposing} from '../../base/input-method.js';
 import {growing} from '../../ui/growing.js';
 import {base, buttons} from '../../ui/styles.js';
+import {skillList} from '../../client/skill-list.js';
 import {toolList} from '../../client/tool-list.js';
 import '../../ui/ac-icon.js';
 import '../attachments/ac-attachments.js';
@@ -24,6 +25,7 @@ import '../attachments/ac-attachments.js';
 export class AcChatComposer extends Localized(LitElement) {
   static properties = {
     text: {attribute: false},
+    agentId: {attribute: false},
     history: {attribute: false},
     isBusy: {type: Boolean, attribute: 'busy'},
     isStopping: {type: Boolean, attribute: 'stopping'},
@@ -49,6 +51,7 @@ export class AcChatComposer extends Localized(LitElement) {
     .attach { color: var(--ac-text-muted); }
     .choices { flex: 1; display: flex; flex-wrap: wrap; min-width: 0; }
     @media (max-width: 30rem) { .choices { flex-wrap: nowrap; align-items: center; } }
+    @media (max-height: 30rem) { textarea { min-height: 2.25rem; padding-block: var(--ac-space-2) 0; } .row { padding-block: 0 2px; } }
     .send { border-radius: 999px; }
     .send ac-icon { width: 1.25em; height: 1.25em; }
     .problem { color: var(--ac-danger); }
@@ -63,6 +66,8 @@ export class AcChatComposer extends Localized(LitElement) {
   constructor() {
     super();
     this.text = '';
+    /** The agent that the message is for; empty: the default one. */
+    this.agentId = '';
     /** The user's earlier messages, the newest last. @type {() => string[]} */
     this.history = () => [];
     this.isBusy = false;
@@ -88,7 +93,7 @@ export class AcChatComposer extends Localized(LitElement) {
   }
 
   render() {
-    const isCall = mayBeCommand(this.text, toolList.tools);
+    const isCall = mayBeCommand(this.text, toolList.tools) && !usesSkill(this.text, toolList.tools, this._skills);
     const isOpen = this._completions.length > 0;
     return html`
       ${isOpen ? this._renderCompletions() : nothing}
@@ -103,6 +108,11 @@ export class AcChatComposer extends Localized(LitElement) {
           <input type="file" multiple hidden @change=${this._onPick}>
           <div class="choices"><slot name="choices"></slot></div>${this._renderStop()}${this._renderButton(isCall)}</div>
       </div>`;
+  }
+
+  /** The skills that the agent's model gets. */
+  get _skills() {
+    return skillList.skills.filter(({isUsable, agents}) => isUsable && agents.includes(this.agentId || 'default'));
   }
 
   get _placeholder() {
@@ -136,8 +146,8 @@ export class AcChatComposer extends Localized(LitElement) {
   _renderCompletions() {
     return html`
       <ul id="completions" role="listbox" aria-label=${t('chat.completions')} @mousedown=${(/** @type {Event} */ event) => event.preventDefault()}>
-        ${this._completions.map(({label, detail, isRequired, isPrompt: isForPerson}, at) => html`
-          <li id="c${at}" role="option" aria-selected=${at === this._at} @click=${() => this._complete(at)}><code>${label}${isRequired ? html`<span aria-hidden="true"> *</span>` : nothing}</code><span>${isForPerson ? html`<em>${t('chat.prompt')}</em> ` : nothing}${detail}</span></li>`)}
+        ${this._completions.map(({label, detail, isRequired, isPrompt: isForPerson, isSkill}, at) => html`
+          <li id="c${at}" role="option" aria-selected=${at === this._at} @click=${() => this._complete(at)}><code>${label}${isRequired ? html`<span aria-hidden="true"> *</span>` : nothing}</code><span>${isForPerson ? html`<em>${t('chat.prompt')}</em> ` : isSkill ? html`<em>${t('chat.skill')}</em> ` : nothing}${detail}</span></li>`)}
       </ul>`;
   }
 
@@ -232,7 +242,8 @@ export class AcChatComposer extends Localized(LitElement) {
     this._asking = new AbortController();
     const {signal} = this._asking;
     const isCall = mayBeCommand(before, toolList.tools);
-    this._show(isCall ? completionsOf(before, toolList.tools) : []);
+    this._show(isCall ? completionsOf(before, toolList.tools, this._skills) : []);
+    if (isNameBegun(before) && (before === '/' || !skillList.isLoaded)) void this._offerFound(skillList.load().then(() => completionsOf(before, toolList.tools, this._skills)), signal);
     if (isCall) void this._offerFound(valuesOf(before, toolList.tools, signal), signal);
     else if (mentionIn(before) !== null) void this._offerFound(mentionsOf(before, signal), signal);
   }

@@ -3,7 +3,8 @@
  *
  * @typedef {import('../../client/tool-list.js').Tool} Tool
  * @typedef {{tool: string, args: Record<string, unknown>}} Command
- * @typedef {{insert: string, from: number, label: string, detail: string, isRequired?: boolean, isPrompt?: boolean}} Completion
+ * @typedef {import('../../client/skill-list.js').Skill} Skill
+ * @typedef {{insert: string, from: number, label: string, detail: string, isRequired?: boolean, isPrompt?: boolean, isSkill?: boolean}} Completion
  *   `insert` replaces the text from `from` to the cursor.
  */
 import {abilities} from '../../client/abilities.js';
@@ -22,6 +23,15 @@ export function isCommand(text, tools) {
 
 /** True if a text may become a tool call: the name of a tool is being written, or what follows it. @param {string} text @param {readonly Tool[]} tools */
 export const mayBeCommand = (text, tools) => abilities.commands && (NAME.test(text) || isCommand(text, tools));
+
+/** True if a text is the beginning of a name of a tool, prompt or skill. @param {string} text */
+export const isNameBegun = (text) => abilities.commands && NAME.test(text);
+
+/** True if a text is a message that uses a skill. @param {string} text @param {readonly Tool[]} tools @param {readonly Skill[]} skills */
+export function usesSkill(text, tools, skills) {
+  const name = /^\/(\S+)/.exec(text)?.[1];
+  return abilities.commands && skills.some((one) => one.name === name) && !tools.some((one) => one.name === name);
+}
 
 /**
  * Parse a tool call.
@@ -89,14 +99,15 @@ function unquoted(text) {
 }
 
 /**
- * Return completions at the cursor: tool names, then argument names and their values.
+ * Return completions at the cursor: names of tools, prompts and skills, then argument names and their values.
  * @param {string} text  up to the cursor
  * @param {readonly Tool[]} tools
+ * @param {readonly Skill[]} skills
  * @returns {Completion[]}
  */
-export function completionsOf(text, tools) {
+export function completionsOf(text, tools, skills) {
   const name = NAME.exec(text);
-  if (name) return toolCompletions(name[1], tools);
+  if (name) return nameCompletions(name[1], tools, skills);
   const [, toolName = ''] = /^\/([\w-]+)\s/.exec(text) ?? [];
   const tool = tools.find((one) => one.name === toolName);
   if (!tool || /^\/[\w-]+\s+\{/.test(text) || (text.match(/"/g) ?? []).length % 2) return [];
@@ -104,10 +115,15 @@ export function completionsOf(text, tools) {
   return word.includes('=') ? valueCompletions(tool, word, text.length) : argumentCompletions(tool, text, word);
 }
 
-/** @param {string} query @param {readonly Tool[]} tools @returns {Completion[]} */
-function toolCompletions(query, tools) {
-  return search(query, tools, (tool) => [tool.name]).slice(0, SHOWN)
-    .map(({thing}) => ({insert: `/${thing.name} `, from: 0, label: thing.name, detail: firstLine(thing.description), isPrompt: thing.served_as === 'prompt'}));
+/** Of a tool and a skill with the same name, the tool is offered, because its calls come first. @param {string} query @param {readonly Tool[]} tools @param {readonly Skill[]} skills @returns {Completion[]} */
+function nameCompletions(query, tools, skills) {
+  const names = new Set(tools.map(({name}) => name));
+  const named = [
+    ...tools.map(({name, description, served_as: form}) => ({name, description, isPrompt: form === 'prompt', isSkill: false})),
+    ...skills.filter(({name}) => !names.has(name)).map(({name, description}) => ({name, description, isPrompt: false, isSkill: true})),
+  ];
+  return search(query, named, ({name}) => [name]).slice(0, SHOWN)
+    .map(({thing: {name, description, isPrompt, isSkill}}) => ({insert: `/${name} `, from: 0, label: name, detail: firstLine(description), isPrompt, isSkill}));
 }
 
 /** @param {Tool} tool @param {string} text @param {string} word @returns {Completion[]} */

@@ -185,13 +185,13 @@ export class Conversation extends Store {
     await this._say({text, attachments}, () => client.post(this._path('/edit'), {number, text}), before);
   }
 
-  /** Generate the last answer again. */
-  async retry() {
+  /** Generate the last answer again; with `writesCalls`, the model writes its calls from now on. @param {{writesCalls?: boolean}} [how] */
+  async retry({writesCalls = false} = {}) {
     const before = this.items;
     const last = before.findLastIndex(({role}) => role === 'user');
     this.items = before.slice(0, last + 1);
     this._start();
-    await this._try(() => client.post(this._path('/retry'), {}), before);
+    await this._try(() => client.post(this._path(`/retry${writesCalls ? '?writesCalls=true' : ''}`), {}), before);
   }
 
   /** Stop the current answer. */

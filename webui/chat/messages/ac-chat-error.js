@@ -14,6 +14,7 @@ const CALM = new Set(['cancelled', 'stopped']);
 /**
  * The explanation of why an answer ended early or did not start, and what to do about it, such as choosing another model.
  * @fires ac-retry
+ * @fires ac-write-calls
  * @fires ac-open-providers
  * @fires ac-use-model {model: string}
  */
@@ -79,6 +80,7 @@ export class AcChatError extends Localized(LitElement) {
     return html`
       <div class="actions">
         ${needsSettings ? this._renderSettings() : nothing}
+        ${this.mayRetry && type === 'tools_not_supported' ? html`<button class="small primary" @click=${() => this._fire('ac-write-calls')}><ac-icon name="wrench"></ac-icon>${t('chat.writeCalls')}</button>` : nothing}
         ${this.mayRetry ? html`<button class="small" @click=${() => this._fire('ac-retry')}><ac-icon name="rotate-ccw"></ac-icon>${t('chat.retry')}</button>` : nothing}
       </div>`;
   }

@@ -3,6 +3,7 @@ import {GrowingMarkdown, OPEN} from './growing-markdown.js';
 import {Localized, t} from '../../base/i18n.js';
 import {codeColours} from '../../ui/content/code-colours.js';
 import {setDirections} from '../../ui/content/direction.js';
+import {formulaStyles} from '../../ui/content/formula-styles.js';
 import {FOLDED_LINES, foldStyles, isFoldedAt} from '../../ui/content/folding.js';
 import {base, buttons, code, tables} from '../../ui/styles.js';
 import {AcCopy} from '../../ui/ac-copy.js';
@@ -17,7 +18,7 @@ export class AcChatText extends Localized(LitElement) {
     live: {type: Boolean},
   };
 
-  static styles = [base, buttons, code, tables, codeColours, foldStyles, css`
+  static styles = [base, buttons, code, tables, codeColours, foldStyles, formulaStyles, css`
     :host { overflow-wrap: anywhere; line-height: 1.6; min-width: 0; }
     .plain { white-space: pre-wrap; unicode-bidi: plaintext; }
     pre { direction: ltr; }

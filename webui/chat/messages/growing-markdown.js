@@ -2,6 +2,7 @@
  * Markdown that grows at its end: complete blocks are rendered once, only the last ones are rendered again, and of these
  * only the differences are applied to the document, so that a selection in it stays.
  */
+import {AcFormula} from '../../ui/content/ac-formula.js';
 import {blocksOf, markdown} from '../../ui/content/rich-text.js';
 
 /** The definition of a link, which may be at the end of the text, after the blocks that use it. */
@@ -28,10 +29,10 @@ export class GrowingMarkdown {
     if (!text.startsWith(this._settled)) this._clear();
     if (isWhole && this._settled && REFERENCE.test(text)) this._clear();
     const rest = text.slice(this._settled.length);
-    const blocks = blocksOf(rest);
+    const blocks = blocksOf(rest, !isWhole);
     const settled = isWhole ? 0 : settledCount(blocks);
     for (const raw of blocks.slice(0, settled)) this._settle(raw);
-    this._renderOpen(blocks.slice(settled));
+    this._renderOpen(blocks.slice(settled), !isWhole);
   }
 
   _clear() {
@@ -48,14 +49,14 @@ export class GrowingMarkdown {
     this._settled += raw;
   }
 
-  /** @param {string[]} blocks */
-  _renderOpen(blocks) {
-    patch(this._target, this._make(blocks.join('')), this._settledNodes, Infinity);
+  /** @param {string[]} blocks @param {boolean} isGrowing */
+  _renderOpen(blocks, isGrowing) {
+    patch(this._target, this._make(blocks.join(''), isGrowing), this._settledNodes, Infinity);
   }
 
-  /** @param {string} text */
-  _make(text) {
-    return [...this._dress(markdown(text)).childNodes].filter(isContent);
+  /** @param {string} text @param {boolean} [isGrowing] */
+  _make(text, isGrowing = false) {
+    return [...this._dress(markdown(text, isGrowing)).childNodes].filter(isContent);
   }
 }
 
@@ -92,10 +93,16 @@ function patchNode(there, wanted) {
     if (there.data !== wanted.textContent) growText(there, wanted.textContent ?? '');
     return true;
   }
-  if (!(there instanceof Element) || !(wanted instanceof Element) || there.localName.includes('-')) return there.isEqualNode(wanted);
+  if (!(there instanceof Element) || !(wanted instanceof Element) || there.localName.includes('-')) return isSame(there, wanted);
   patchAttributes(there, wanted);
   patch(there, [...wanted.childNodes], 0, Infinity);
   return true;
+}
+
+/** True if nothing differs; what a formula contains is its own. @param {Node} there @param {Node} wanted */
+function isSame(there, wanted) {
+  if (!(there instanceof AcFormula && wanted instanceof AcFormula)) return there.isEqualNode(wanted);
+  return ['raw', 'tex', 'display'].every((name) => there.getAttribute(name) === wanted.getAttribute(name));
 }
 
 /** Append to a text that only grew, so that a selection in it stays. @param {Text} there @param {string} wanted */

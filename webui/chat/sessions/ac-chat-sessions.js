@@ -1,5 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
+import {endedChats} from './ended-chats.js';
 import {sessionList, waitingIn} from './session-list.js';
 import {confirm} from '../../ui/overlay/confirm.js';
 import {Localized, formatDay, t} from '../../base/i18n.js';
@@ -37,6 +38,8 @@ export class AcChatSessions extends Localized(LitElement) {
     .session a > span:first-child { flex: 1; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
     .mark { display: inline-flex; flex: none; color: var(--ac-accent); }
     .mark.waits { color: var(--ac-warn); }
+    .mark.failed { color: var(--ac-danger); }
+    .mark.done { color: var(--ac-ok); }
     .tools { display: none; flex: none; padding-inline-end: var(--ac-space-1); }
     .tools button { color: var(--ac-text-muted); min-height: 1.75rem; }
     .session:is(:hover, :focus-within) .tools { display: flex; }
@@ -50,7 +53,7 @@ export class AcChatSessions extends Localized(LitElement) {
     super();
     this.selected = '';
     this._renaming = '';
-    new Listening(this, () => [sessionList.subscribe(() => this.requestUpdate())]);
+    new Listening(this, () => [sessionList.subscribe(() => this.requestUpdate()), endedChats.subscribe(() => this.requestUpdate())]);
     // a chat that is used moves to the top
     this._steady = new SteadyItems(this, () => this.renderRoot.querySelectorAll('li'));
   }
@@ -71,7 +74,8 @@ export class AcChatSessions extends Localized(LitElement) {
         <a class="button new" href="#/chats"><ac-icon name="plus"></ac-icon>${t('chat.new')}</a>
         <input type="search" .value=${sessionList.query} placeholder=${t('chat.search')} aria-label=${t('chat.search')} @input=${this._onSearch}>
       </div>
-      <nav class="list" aria-label=${t('chat.list')} @scroll=${this._onScroll}>${this._renderList()}</nav>`;
+      <nav class="list" aria-label=${t('chat.list')} @scroll=${this._onScroll}>${this._renderList()}</nav>
+      <p class="visually-hidden" id="keys">${t('chat.listKeys')}</p>`;
   }
 
   _renderList() {
@@ -92,10 +96,10 @@ export class AcChatSessions extends Localized(LitElement) {
     if (this._renaming === sessionId) return html`<div class="session current">${this._renderForm(session)}</div>`;
     return html`
       <div class="session ${isCurrent ? 'current' : ''}">
-        <a href=${href(['chats', sessionId])} aria-current=${isCurrent ? 'page' : nothing} title=${name} @dblclick=${() => this._rename(sessionId)}><span dir="auto">${name}</span>${mark(session)}</a>
+        <a href=${href(['chats', sessionId])} aria-current=${isCurrent ? 'page' : nothing} title=${name} aria-describedby="keys" aria-keyshortcuts="F2 Delete" @keydown=${(/** @type {KeyboardEvent} */ event) => this._onKey(event, session)} @dblclick=${() => this._rename(sessionId)}><span dir="auto">${name}</span>${mark(session)}</a>
         <span class="tools">
-          <button class="quiet small icon" aria-label=${t('chat.renameNamed', {name})} title=${t('chat.rename')} @click=${() => this._rename(sessionId)}><ac-icon name="pencil"></ac-icon></button>
-          <button class="quiet small icon" aria-label=${t('chat.deleteNamed', {name})} title=${t('chat.delete')} @click=${() => this._delete(session)}><ac-icon name="trash-2"></ac-icon></button>
+          <button class="quiet small icon" tabindex="-1" aria-label=${t('chat.renameNamed', {name})} title=${t('chat.rename')} @click=${() => this._rename(sessionId)}><ac-icon name="pencil"></ac-icon></button>
+          <button class="quiet small icon" tabindex="-1" aria-label=${t('chat.deleteNamed', {name})} title=${t('chat.delete')} @click=${() => this._delete(session)}><ac-icon name="trash-2"></ac-icon></button>
         </span>
       </div>`;
   }
@@ -115,9 +119,20 @@ export class AcChatSessions extends Localized(LitElement) {
     /** @type {HTMLInputElement | null} */ (this.renderRoot.querySelector('form input'))?.select();
   }
 
+  /** Handle the keys of a chat, which is one stop of the Tab key. @param {KeyboardEvent} event @param {Session} session */
+  _onKey(event, session) {
+    if (event.key === 'F2') void this._rename(session.sessionId);
+    else if (event.key === 'Delete') void this._delete(session);
+    else return;
+    event.preventDefault();
+  }
+
   /** @param {KeyboardEvent} event */
   _onRenameKey(event) {
-    if (event.key === 'Escape' && !isComposing(event)) this._renaming = '';
+    if (event.key !== 'Escape' || isComposing(event)) return;
+    const id = this._renaming;
+    this._renaming = '';
+    void this._focusLink(id);
   }
 
   /** @param {Event} event @param {string} sessionId */
@@ -126,12 +141,19 @@ export class AcChatSessions extends Localized(LitElement) {
     if (this._renaming !== sessionId) return; // cancelled by Escape, or already submitted
     const title = /** @type {HTMLInputElement} */ (this.renderRoot.querySelector('form input')).value.trim();
     this._renaming = '';
+    if (event.type === 'submit') void this._focusLink(sessionId);
     if (!title || title === sessionList.find(sessionId)?.title) return;
     try {
       await sessionList.change(sessionId, {title});
     } catch (error) {
       toastError(t('chat.renameFailed'), error);
     }
+  }
+
+  /** Focus a chat again after its field is gone. @param {string} sessionId */
+  async _focusLink(sessionId) {
+    await this.updateComplete;
+    /** @type {HTMLElement | null} */ (this.renderRoot.querySelector(`a[href="${href(['chats', sessionId])}"]`))?.focus();
   }
 
   /** @param {Session} session */
@@ -175,5 +197,7 @@ function mark(session) {
   const waits = waitingIn(session);
   if (waits) return html`<span class="mark waits" title=${t('chat.waits', {n: waits})}><ac-icon name="circle-help"></ac-icon><span class="visually-hidden">${t('chat.waits', {n: waits})}</span></span>`;
   if (session.isRunning) return html`<span class="mark" title=${t('chat.working')}><ac-icon name="loader-circle"></ac-icon><span class="visually-hidden">${t('chat.working')}</span></span>`;
+  const ended = endedChats.stateOf(session.sessionId);
+  if (ended) return html`<span class="mark ${ended}" title=${t(`chat.ended.${ended}`)}><ac-icon name=${ended === 'failed' ? 'circle-alert' : 'circle-check'}></ac-icon><span class="visually-hidden">${t(`chat.ended.${ended}`)}</span></span>`;
   return nothing;
 }

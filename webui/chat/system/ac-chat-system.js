@@ -93,14 +93,14 @@ export class AcChatSystem extends Localized(LitElement) {
         <input type="checkbox" id=${inputId} aria-label=${t('chat.told.tell', {name})} .checked=${live(part.isTold)} ?disabled=${!part.canLeaveOut || this._isBusy}
           @change=${(/** @type {Event} */ event) => this._tell(part, /** @type {HTMLInputElement} */ (event.target).checked)}>
         <span class="name"><label for=${inputId}>${name}</label>
-          ${kind === 'module' ? html`<span class="badge">${t('chat.told.module')}</span>` : nothing}
+          ${kind === 'module' || kind === 'skill' ? html`<span class="badge">${t(`chat.told.${kind}`)}</span>` : nothing}
           ${part.isTold ? nothing : html`<span class="badge">${t('chat.told.leftOut')}</span>`}
           ${part.missingBytes ? html`<span class="badge warn">${t('chat.told.cut', {bytes: formatBytes(part.missingBytes)})}</span>` : nothing}
           ${part.lasts ? nothing : html`<span class="badge">${t('chat.told.passing')}</span>`}
         </span>
         <span class="size">${t('chat.told.chars', {n: part.chars})}</span>
         <div class="more">
-          ${kind === 'module' ? nothing : html`<p class="hint">${t(`chat.told.text.${kind}`)}</p>`}
+          ${kind === 'module' ? nothing : html`<p class="hint">${t(`chat.told.text.${kind}`, {name})}</p>`}
           ${kind === 'agent' ? this._renderInstructions() : html`<details><summary aria-label="${t('chat.told.show')}: ${name}">${t('chat.told.show')}</summary><pre class="code wrap" tabindex="0">${part.text}</pre></details>`}
         </div>
       </li>`;

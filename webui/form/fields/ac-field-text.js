@@ -83,10 +83,10 @@ export class AcFieldText extends FieldElement {
         ?required=${this.field.isRequired} ?disabled=${this.isDisabled} spellcheck="false" autocomplete="off"
         @input=${this._onInput} @dragover=${this._onDragOver} @dragleave=${this._onDragLeave} @drop=${this._onDrop} ${growing()}></textarea>
       <div class="tools">
-        <button type="button" class="link" ?disabled=${this.isDisabled} @click=${this._chooseFile}>${t('form.loadFile')}</button>
+        <button type="button" class="small" ?disabled=${this.isDisabled} @click=${this._chooseFile}><ac-icon name="file-text"></ac-icon>${t('form.loadFile')}</button>
         <input type="file" tabindex="-1" aria-hidden="true" @change=${this._onFile}>
         ${this.value?.includes('\n') || this._isMeantLong() ? nothing : html`
-          <button type="button" class="link" @click=${() => this._setLong(false)}>${t('form.singleLine')}</button>`}
+          <button type="button" class="small quiet" @click=${() => this._setLong(false)}>${t('form.singleLine')}</button>`}
         <span class="hint" role="status">${this._fileNote}</span>
       </div>`;
   }

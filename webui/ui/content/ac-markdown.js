@@ -1,5 +1,6 @@
 import {LitElement, css, html} from 'lit';
 import {codeColours} from './code-colours.js';
+import {formulaStyles} from './formula-styles.js';
 import {base, code, tables} from '../styles.js';
 
 const LIMIT_CHARS = 300_000; // beyond this, rendering would block the page
@@ -11,7 +12,7 @@ export class AcMarkdown extends LitElement {
     _rendered: {state: true},
   };
 
-  static styles = [base, code, tables, codeColours, css`
+  static styles = [base, code, tables, codeColours, formulaStyles, css`
     :host { overflow-wrap: anywhere; max-width: 75ch; }
     .source { white-space: pre-wrap; }
     :is(p, ul, ol, pre, blockquote, .table-frame, hr, details) { margin: 0 0 var(--ac-space-3); }

@@ -34,7 +34,7 @@ def list_modules(config_path: Path, as_json: bool) -> None:
     Without a running server, the modules are started for this look and stopped again.
     """
     from agentcore.cli.backend.opening import open_backend
-    from agentcore.cli.terminal.module_text import COLOURS, module_row
+    from agentcore.cli.terminal.module_text import module_row, state_colour
     from agentcore.cli.terminal.output import print_json, print_notice, print_table
 
     with open_backend(config_path, warns=False) as backend:
@@ -47,7 +47,7 @@ def list_modules(config_path: Path, as_json: bool) -> None:
         print_notice(f"No module is installed or on. Modules are Python packages: {pip_command('NAME')}")
     else:
         rows = [module_row(module) for module in found]
-        print_table(("module", "state", "tools", "from", "remark"), rows, [COLOURS.get(row[1]) for row in rows])
+        print_table(("module", "state", "tools", "from", "remark"), rows, [state_colour(module) for module in found])
 
 
 @modules.command()

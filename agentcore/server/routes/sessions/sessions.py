@@ -101,6 +101,17 @@ class Edited(StrictWireModel):
     attachments: Annotated[Attachments | None, Field(description="Left out: those that the message had.")] = None
 
 
+class RetryQuery(StrictWireModel):
+    """How the last message is answered again."""
+
+    writes_calls: Annotated[
+        bool,
+        Field(
+            description="The chat's model writes its calls as text from now on, because its server gives it no tools."
+        ),
+    ] = False
+
+
 class Command(BaseModel, defer_build=True, extra="forbid", frozen=True):
     """A call of the person's own."""
 
@@ -270,7 +281,8 @@ async def edit_message(exchange: Exchange) -> Answer:
 
 async def retry_turn(exchange: Exchange) -> Answer:
     """Discard the last answer and start a new one."""
-    await _get_sessions(exchange).retry_answer(_session_id(exchange))
+    query: RetryQuery = exchange.query
+    await _get_sessions(exchange).retry_answer(_session_id(exchange), writes_calls=query.writes_calls)
     return _json_answer({"accepted": True}, HTTPStatus.ACCEPTED)
 
 
@@ -406,6 +418,7 @@ ROUTES = (
         retry_turn,
         "Have the last message answered again.",
         action="converse",
+        query=RetryQuery,
         answer=Accepted,
         is_for_extensions=True,
     ),

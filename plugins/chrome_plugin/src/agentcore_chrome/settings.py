@@ -173,6 +173,11 @@ class EngineSettings(Module.Settings):
         bool, Field(description="Whether `browser` has more than its fifteen tools: snapshot, tabs, forms, …")
     ] = True
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """True if the browser is not launched here."""
+        return self.cdp_endpoint is not None or self.playwright_endpoint is not None
+
     @model_validator(mode="after")
     def _can_be_reached(self) -> Self:
         if self.cdp_endpoint is not None and self.playwright_endpoint is not None:

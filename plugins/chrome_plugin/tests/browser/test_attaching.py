@@ -13,6 +13,10 @@ from agentcore.testing.hosting import HostPlan, running_host
 STARTS_HOSTS = True
 pytestmark = pytest.mark.spec("R6")
 LIMIT_S = 120
+BUTTON = (
+    "<div id=part style='position:absolute;left:200px;top:100px;width:300px;height:200px'></div><button "
+    "style='position:absolute;left:300px;top:200px;width:40px;height:20px' onclick='document.title += `!`'>B</button>"
+)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -302,3 +306,23 @@ async def test_debugging_port_is_out_of_its_pages_reach(host, person):
     for name in ("127.0.0.1", "localhost", "[::1]", "0x7f000001"):
         error = await error_of(host, "browser_navigate", url=f"http://{name}:{person.port}/json/version")
         assert (error.type, error.context["reason"]) == ("url_blocked", "own_address")
+
+
+async def test_points_of_screenshots_are_hit_on_a_screen_of_two_pixels_each(elsewhere, browser_program, tmp_path, site):
+    switches = ("--force-device-scale-factor=2", "--window-size=1000,800")
+    async with (
+        elsewhere.somebodys_browser(browser_program, switches=switches) as running,
+        attached(running.endpoint, tmp_path) as host,
+    ):
+        await act(host, "browser_navigate", session="cli", url=site.url("/"))
+        await act(host, "browser_evaluate", session="cli", script=f"document.body.innerHTML = {BUTTON!r}; 1")
+        for arguments in ({}, {"inline": True}, {"full_page": True}, {"selector": "#part"}):
+            picture = (await act(host, "browser_screenshot", session="cli", **arguments)).data["picture"]
+            assert picture["scale"] == 2, arguments
+            shown = (await host.told("browser_screenshot", **arguments)).data["shown"]
+            x = (310 - shown["area"]["x"]) * shown["scale"]
+            y = (210 - shown["area"]["y"]) * shown["scale"]
+            clicked = await host.told("browser_click", x=x, y=y)
+            assert "Clicked button" in clicked.blocks()[0].text, arguments
+        pressed = (await act(host, "browser_evaluate", session="cli", script="document.title")).data["value"]
+        assert pressed.endswith("!!!!")

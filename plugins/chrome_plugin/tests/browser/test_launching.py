@@ -1,4 +1,4 @@
-"""The setting `profile`: what is kept."""
+"""Starting browsers: the setting `profile`, and windows."""
 
 import pytest
 
@@ -37,3 +37,17 @@ async def test_profile_that_is_in_use_is_named_as_the_reason(hosting, tmp_path, 
         assert outcome.error.type == "browser_launch_failed"
         assert "profile is in use" in outcome.error.message
         assert await cookies(first, site, "one") == ""
+
+
+async def test_window_without_a_display_is_refused_and_the_session_goes_on(hosting, tmp_path, site, monkeypatch):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    async with hosting(tmp_path / "host") as host:
+        for tool, arguments in (("browser_launch", {"headless": False}), ("chrome_launch", {"headless": False})):
+            error = (await host.outcome(tool, arguments, session_id="one")).error
+            assert (error.type, "no display" in error.message) == ("browser_launch_failed", True)
+        (await host.outcome("browser_navigate", {"url": site.url("/")}, session_id="one")).unwrap()
+        again = (await host.outcome("browser_launch", {"headless": False}, session_id="one")).error
+        assert again.type == "browser_launch_failed"
+        opened = await host.outcome("browser_launch", {"new_page": True}, session_id="one")
+        assert opened.unwrap().data["started"]

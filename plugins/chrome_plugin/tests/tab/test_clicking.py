@@ -43,3 +43,39 @@ async def test_click_whose_work_takes_long_is_done_once(act, site):
     )
     await act("browser_click", selector="button")
     assert (await act("browser_evaluate", script="document.title")).data["value"] == "once"
+
+
+CLICKED = "onclick=\"document.title = 'clicked'\""
+WITHOUT_BOX = {
+    "a button": f"<p>Before <button {CLICKED} {{style}}><span>Send</span></button>",
+    "a button of text": f"<p>Before <button {CLICKED} {{style}}>Send</button> after",
+    "a link around a card": f"<a href=#there {CLICKED} {{style}}><div style='height:60px'><h2>Send</h2></div></a>",
+    "what a script listens to": f"<div {CLICKED} {{style}} role=button tabindex=0><b>Send</b></div>",
+    "nested": f"<button {CLICKED} {{style}}><span {{style}}><i {{style}}>Send</i></span></button>",
+    "below the window": f"<p style='height:2000px'>.<button {CLICKED} {{style}}><span>Send</span></button>",
+}
+
+
+@pytest.mark.parametrize("how", ["selector", "reference"])
+@pytest.mark.parametrize("html", WITHOUT_BOX.values(), ids=WITHOUT_BOX)
+async def test_element_without_a_box_is_clicked_by_what_it_shows(act, show, value, ref_of, html, how):
+    await show(html.format(style="style='display: contents' id=it"))
+    selector = await ref_of('(?:button|link) "Send"')
+    await act("browser_hover", selector=selector)
+    done = await act("browser_click", selector=selector if how == "reference" else "#it >> nth=0")
+    assert '"Send"' in done.data["element"]
+    assert await value("document.title") == "clicked"
+
+
+async def test_element_without_a_box_is_not_clicked_where_it_is_covered_or_disabled(fails, show, value):
+    button = f"<button {CLICKED} style='display:contents' {{}}><span>Send</span></button>"
+    await show(button.format("") + "<div style='position:fixed;inset:0;background:#fff'>Wait</div>")
+    error = await fails("browser_click", selector="button", timeoutMs=1000)
+    assert (error.type, 'div "Wait" covers it' in str(error)) == ("element_not_actionable", True)
+    await show(button.format("disabled"))
+    error = await fails("browser_click", selector="button", timeoutMs=1000)
+    assert (error.type, "it is disabled" in str(error)) == ("element_not_actionable", True)
+    await show(f"<div style='visibility:hidden'>{button.format('')}</div>")
+    error = await fails("browser_click", selector="button", timeoutMs=1000)
+    assert error.type == "element_not_actionable"
+    assert await value("document.title") == ""

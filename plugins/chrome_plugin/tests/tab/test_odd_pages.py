@@ -19,6 +19,9 @@ PAGES = {
     "/image": f"{SHOP}<img src=/never>",
     "/script": f"{SHOP}<script src=/never></script><p>after",
     "/stylesheet": f"<link rel=stylesheet href=/never>{SHOP}",
+    "/late-style": "<script>seen = []; new MutationObserver(all => seen.push(...all.map(each => each.attributeName)))"
+    ".observe(document, {subtree: true, attributes: true})</script>"
+    f"<link id=late rel=stylesheet media=screen href=/style onload='seen.push(media)'>{SHOP}",
     "/frame": f"{SHOP}<iframe src=/never></iframe>",
     "/stream": f"{SHOP}<script>new EventSource('/never'); fetch('/never')</script>",
     "/font": f"{SHOP}<style>@font-face {{ font-family: Late; src: url(/never) }} h1 {{ font-family: Late }}</style>",
@@ -69,6 +72,10 @@ async def wait_forever(request: web.Request) -> web.Response:
     return web.Response()
 
 
+style_may_come = asyncio.Event()
+styles_wanted: list[str] = []
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def odd() -> AsyncIterator[str]:
     """The address of a server of odd pages."""
@@ -90,6 +97,13 @@ async def odd() -> AsyncIterator[str]:
     app.router.add_get("/page.xhtml", answering(XHTML, "application/xhtml+xml"))
     app.router.add_get("/paper.pdf", answering(PDF, "application/pdf"))
     app.router.add_get("/never", wait_forever)
+
+    async def style(request: web.Request) -> web.Response:
+        styles_wanted.append(request.path)
+        await style_may_come.wait()
+        return web.Response(text="button { color: rgb(1, 2, 3) }", content_type="text/css")
+
+    app.router.add_get("/style", style)
     runner = web.AppRunner(app, shutdown_timeout=0.1)
     await runner.setup()
     listening = web.TCPSite(runner, "127.0.0.1", 0)
@@ -109,6 +123,19 @@ async def test_page_that_never_finishes_is_usable_and_says_what_is_missing(act, 
     await act("browser_screenshot", timeoutMs=10_000)
 
 
+async def test_stylesheet_that_is_late_is_applied_and_its_link_is_as_the_page_made_it(act, odd, value):
+    await act("browser_navigate", url=f"{odd}/late-style", timeoutMs=20_000)
+    await act("browser_click", selector="button")
+    assert await value("late.media") == "screen"
+    style_may_come.set()
+    await act(
+        "browser_wait_for", condition="getComputedStyle(document.querySelector('button')).color == 'rgb(1, 2, 3)'"
+    )
+    assert (await value("seen"))[-1] == "screen"
+    assert await value("late.media") == "screen"
+    assert styles_wanted == ["/style"]
+
+
 async def test_server_that_never_answers_is_a_timeout(host, odd):
     error = (await host.outcome("browser_navigate", {"url": f"{odd}/never", "timeoutMs": 400})).error
     assert error.type == "navigation_timeout"
@@ -122,6 +149,7 @@ async def test_screenshot_does_not_wait_for_a_font_for_ever(act, odd):
     await act("browser_navigate", url=f"{odd}/font", timeoutMs=20_000)
     await act("browser_screenshot", timeoutMs=20_000)
     await act("browser_screenshot", full_page=True, timeoutMs=20_000)
+    await act("browser_screenshot", selector="button", timeoutMs=20_000)
 
 
 async def test_what_a_page_replaces_changes_nothing_for_the_tools(act, text, odd):
@@ -169,7 +197,7 @@ async def test_areas_of_a_picture_are_links(act, text, odd):
     shown = text(await act("browser_snapshot"))
     assert 'link "North" [ref=' in shown
     assert 'link "South" [ref=' in shown
-    await act("browser_click", ref=re.search(r'link "South" \[ref=(\w+)\]', shown)[1])
+    await act("browser_click", selector=re.search(r'link "South" \[ref=(\w+)\]', shown)[1])
     assert f"{odd}/lines" in text(await act("browser_get_state"))
 
 

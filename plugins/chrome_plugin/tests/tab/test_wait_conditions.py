@@ -20,8 +20,8 @@ pytestmark = pytest.mark.spec("B2")
 )
 async def test_text_is_found_wherever_it_can_be_seen(act, fails, show, html, text):
     await show(html)
-    await act("browser_wait_for", text=text, timeout=5000)
-    assert (await fails("browser_wait_for", textGone=text, timeout=300)).type == "wait_timeout"
+    await act("browser_wait_for", text=text, timeoutMs=5000)
+    assert (await fails("browser_wait_for", textGone=text, timeoutMs=300)).type == "wait_timeout"
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ async def test_text_is_found_wherever_it_can_be_seen(act, fails, show, html, tex
 )
 async def test_text_that_cannot_be_seen_is_gone(act, fails, show, html, text):
     await show(html)
-    await act("browser_wait_for", textGone=text, timeout=5000)
-    assert (await fails("browser_wait_for", text=text, timeout=300)).type == "wait_timeout"
+    await act("browser_wait_for", textGone=text, timeoutMs=5000)
+    assert (await fails("browser_wait_for", text=text, timeoutMs=300)).type == "wait_timeout"
 
 
 async def test_text_is_gone_when_its_last_match_is(act, show, value):

@@ -78,7 +78,7 @@ async def test_dom_is_a_tree_of_lines(act, site):
 async def test_waiting_needs_something_to_wait_for(act, fails, site):
     await act("browser_navigate", url=site.url("/"))
     assert (await fails("browser_wait_for")).type == "invalid_arguments"
-    assert (await fails("browser_wait_for", selector="#no", timeout=100)).type == "wait_timeout"
+    assert (await fails("browser_wait_for", selector="#no", timeoutMs=100)).type == "wait_timeout"
     await act("browser_wait_for", text="Welcome")
     await act("browser_wait_for", condition="true")
 
@@ -129,13 +129,34 @@ def jpeg_size(data):
     return int.from_bytes(data[at + 7 : at + 9], "big"), int.from_bytes(data[at + 5 : at + 7], "big")
 
 
-async def test_other_spellings_of_arguments_are_understood(act, site):
-    await act("browser_navigate", url=site.url("/"))
-    await act("browser_snapshot")
-    snapshot = str((await act("browser_snapshot", find="Second")).blocks()[0].text)
+@pytest.mark.parametrize("kind", ["chat", "mcp"])
+async def test_names_of_other_servers_are_understood_from_models(host, site, kind):
+    """And those that say nothing here are left out; what the result says is the right name."""
+    host.answer_approvals(approve=True)
+
+    async def ask(tool, **arguments):
+        principal = Principal(kind, id="test")
+        outcome = await host.outcome(tool, arguments, principal=principal, session_id=f"names-{kind}")
+        return outcome.unwrap()
+
+    await ask("browser_navigate", url=site.url("/"), timeout=20_000)
+    snapshot = (await ask("browser_snapshot", find="Second")).blocks()[0].text
     ref = snapshot.split("[ref=")[1].split("]", maxsplit=1)[0]
-    await act("browser_click", element="the link", ref=ref)
-    assert (await act("browser_evaluate", function="() => document.title")).data["value"] == "Second"
+    await ask("browser_hover", element="the link", target=ref)
+    await ask("browser_click", element="the link", ref=ref)
+    assert (await ask("browser_evaluate", function="() => document.title")).data["value"] == "Second"
+    await ask("browser_wait_for", text="Home", timeout=5000)
+    await ask("browser_get_dom", ref="body", maxDepth=2)
+    assert (await ask("browser_screenshot", fullPage=True, type="jpeg")).data["mime"] == "image/jpeg"
+    await ask("browser_evaluate", expression="document.body.innerHTML = '<input><p draggable=true>.'; 1")
+    await ask("browser_type", target="input", element="field", text="x", slowly=True)
+    await ask("browser_drag", startElement="p", startRef="p", endElement="field", endRef="input")
+
+
+async def test_wait_has_the_limit_of_all_tools_and_its_old_name(fails, site, act):
+    await act("browser_navigate", url=site.url("/"))
+    assert "waited 250 ms" in str(await fails("browser_wait_for", selector="#no", timeoutMs=250))
+    assert "waited 260 ms" in str(await fails("browser_wait_for", selector="#no", timeout=260))
 
 
 async def test_action_tells_what_changed_when_asked(act, site):

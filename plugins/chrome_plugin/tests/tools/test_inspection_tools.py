@@ -59,3 +59,25 @@ async def test_messages_requests_and_pdf(act, site):
     requests = (await act("browser_network_requests")).data["requests"]
     assert (requests[-1]["url"], requests[-1]["status"]) == (site.url("/log"), 200)
     assert (await act("browser_pdf")).data["mime"] == "application/pdf"
+
+
+async def test_requests_are_filtered_before_they_are_cut_and_what_is_cut_is_said(act, site, text, value):
+    await act("browser_navigate", url=site.url("/"))
+    many = "Promise.all(Array.from({{length: {count}}}, (_, n) => {what})).then(() => 1)"
+    await value(many.format(count=3, what="fetch(`/second?first${n}`)"))
+    pictures = (
+        "new Promise(done => Object.assign(new Image(), {onerror: done, onload: done}).src = `/second?picture${n}`)"
+    )
+    await value(many.format(count=150, what=pictures))
+    found = await act("browser_network_requests")
+    assert [one["url"][-7:] for one in found.data["requests"][-3:]] == ["?first0", "?first1", "?first2"]
+    assert (found.data["leftOut"], found.data["staticLeftOut"]) == (0, 150)
+    assert "[150 for pictures" in text(found)
+    shown = await act("browser_network_requests", static=True)
+    assert len(shown.data["requests"]) == 100
+    assert shown.data["leftOut"] >= 54
+    assert "earlier requests are left out]" in text(shown)
+    await value(many.format(count=120, what="fetch(`/second?later${n}`)"))
+    assert (await act("browser_network_requests")).data["requests"][-1]["url"].endswith("?later119")
+    await value("fetch('http://127.0.0.1:1/').catch(() => 1)")
+    assert (await act("browser_network_requests")).data["requests"][-1]["failure"]

@@ -3,9 +3,9 @@
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AliasChoices, BeforeValidator, ConfigDict, model_validator
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, ConfigDict, model_validator
 
-from agentcore.api import BaseModel, Effect, Field, SandboxMode, SecretStr
+from agentcore.api import CREDENTIALS, BaseModel, Effect, Field, SandboxMode, SecretStr
 
 CALL_SECONDS = 120.0
 _LONGEST_SECONDS = 3600.0
@@ -14,7 +14,6 @@ _OF_OTHER_CLIENTS = (
     "autoApprove",
     "description",
     "disabled",
-    "disabledTools",
     "enabled",
     "icon",
     "name",
@@ -23,6 +22,19 @@ _OF_OTHER_CLIENTS = (
     "trust",
 )
 """Keys that other clients write into blocks and that agentcore ignores; some of them would loosen approvals."""
+
+
+def _check_home_entry(entry: str) -> str:
+    is_below = entry.startswith("~/") and all(part not in ("", ".", "..") for part in entry[2:].split("/"))
+    if entry not in CREDENTIALS and not is_below:
+        raise ValueError(f"give one of {', '.join(CREDENTIALS)}, or a path such as `~/.config/tool`")
+    return entry
+
+
+HomeEntry = Annotated[str, AfterValidator(_check_home_entry)]
+_OFFERED = ("includeTools", "enabledTools", "enabled_tools", "available_tools")
+_HIDDEN = ("excludeTools", "disabledTools", "disabled_tools")
+"""Keys by which other clients offer only some tools of a server, or leave some out."""
 
 ServerEffect = Literal["read", "write", "egress", "execute", "dangerous"]
 
@@ -115,6 +127,28 @@ class AgentcoreOptions(BaseModel):
         SandboxMode,
         Field(description="Whether a command is confined: `prefer` where bubblewrap works, `require` always."),
     ] = "prefer"
+    writable: Annotated[
+        tuple[str, ...],
+        Field(description="Folders that a command may write besides the workspace, in the sandbox: `~/notes`."),
+    ] = ()
+    readable: Annotated[
+        tuple[str, ...],
+        Field(description="Folders and files in `/tmp` and the like that a command sees in the sandbox: `/tmp/db`."),
+    ] = ()
+    roots: Annotated[
+        tuple[str, ...] | None,
+        Field(
+            description="Folders that a command is told to work on (roots of MCP). Left out, the folders that its "
+            "block names, and those of the workspace."
+        ),
+    ] = None
+    home: Annotated[
+        tuple[HomeEntry, ...],
+        Field(
+            description="What a command sees of your home folder in its own, read-only, in the sandbox: the log-ins of "
+            "`aws`, `azure`, `docker`, `gcloud`, `gh`, `glab` and `kube`, or a path such as `~/.config/tool`."
+        ),
+    ] = ()
     login: Annotated[LoginSettings, Field(description="How you log in at a server at an address.")] = LoginSettings()
     timeout_s: Annotated[
         float, Field(gt=0, le=_LONGEST_SECONDS, description="Longest time of one call, in seconds.")
@@ -164,6 +198,11 @@ class ServerBlock(BaseModel):
         if not isinstance(given, dict):
             return given
         block = {name: value for name, value in given.items() if name not in _OF_OTHER_CLIENTS}
+        offered, hidden = (_take_names(block, keys) for keys in (_OFFERED, _HIDDEN))
+        ours = block.get("agentcore", {})
+        if (offered is not None or hidden) and isinstance(ours, dict) and "tools" not in ours:
+            wanted = ["*"] if offered is None else offered or ["!*"]
+            block["agentcore"] = {**ours, "tools": [*wanted, *(f"!{name}" for name in hidden or ())]}
         command = block.get("command")
         if isinstance(command, list) and command:
             # as opencode writes it: the program and its arguments in one list
@@ -179,6 +218,9 @@ class ServerBlock(BaseModel):
             raise ValueError("url must be a whole address that begins with http:// or https://")
         if self.url is not None and (self.args or self.env or self.cwd):
             raise ValueError("args, env and cwd are for a command; a server with a url takes headers")
+        ours = self.agentcore
+        if self.url is not None and (ours.writable or ours.readable or ours.roots or ours.home):
+            raise ValueError("writable, readable, roots and home are for a command")
         if self.command is not None and self.headers:
             raise ValueError("headers are for a url; a command takes env")
         return self
@@ -195,6 +237,12 @@ class ServerBlock(BaseModel):
         left_out = any(matches_pattern(pattern[1:], tool) for pattern in patterns if pattern.startswith("!"))
         wanted = [pattern for pattern in patterns if not pattern.startswith("!")]
         return not left_out and (not wanted or any(matches_pattern(pattern, tool) for pattern in wanted))
+
+
+def _take_names(block: dict[str, Any], keys: tuple[str, ...]) -> list[str] | None:
+    """Remove the lists of names under these keys from a block, and return the first; None if there is none."""
+    found = [block.pop(key) for key in keys if isinstance(block.get(key), list)]
+    return found[0] if found else None
 
 
 def _is_address(url: str) -> bool:

@@ -22,7 +22,7 @@ def describe_reason(error: MCPError | ValidationError) -> str:
     return f"its answer is not valid: {where}: {first['msg']}"[:_SAID_CHARS]
 
 
-def has_ended(error: Exception) -> bool:
+def has_ended(error: BaseException) -> bool:
     """Return True if the connection ended; the message is compared, too, as servers use the code for other errors."""
     closed = types.CONNECTION_CLOSED, "Connection closed"
     return isinstance(error, MCPError) and (error.error.code, error.error.message) == closed

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from agentcore.api import ToolError, mask_secrets
 from agentcore_mcp_servers.failures import describe_reason, has_ended
+from agentcore_mcp_servers.obstacles import is_of_network, output_names_network
 
 START_SECONDS = 120.0
 """How long a server may take to start and to respond; a package that is installed on its first start takes a while."""
@@ -46,6 +47,21 @@ class Carrier(Protocol):
     @property
     def ending(self) -> str:
         """How and why the transport ended, as far as known; a phrase that follows the server's name."""
+        ...
+
+    @property
+    def brief_ending(self) -> str:
+        """The same in one line."""
+        ...
+
+    @property
+    def output(self) -> str:
+        """The end of what the server's process wrote to stderr; empty if there is none."""
+        ...
+
+    @property
+    def host(self) -> str:
+        """The host of the server's address; empty for a process."""
         ...
 
 
@@ -99,8 +115,8 @@ class Link:
                 await asyncio.shield(self._opened)
         except TimeoutError as exc:
             await self.close()
-            message = f"the server did not answer within {START_SECONDS:g} s; {self._carrier.ending}"
-            raise ToolError("server_not_started", message) from exc
+            message = f"the server did not answer within {START_SECONDS:g} s; it {self._carrier.brief_ending}"
+            raise ToolError("server_not_started", message, retryable=True, output=self._carrier.output) from exc
         except asyncio.CancelledError:
             await self.close()
             raise
@@ -166,13 +182,22 @@ async def _skip_validation(name: str, result: types.CallToolResult) -> None:
 
 def _not_started(error: BaseException, carrier: Carrier) -> ToolError:
     """Create the error for a failed connection from the exception group that the SDK raises."""
+    waits_for = "network" if is_of_network(error) or output_names_network(carrier.output) else None
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, ToolError):
         return error
     said = describe_reason(error) if isinstance(error, MCPError | ValidationError) else error
-    message = f"the server {carrier.ending} ({said})"
+    ending = carrier.brief_ending
+    message = f"the server {ending}" if has_ended(error) and carrier.output else f"the server {ending} ({said})"
     if isinstance(error, MCPError | ValidationError | RuntimeError) and not has_ended(error):
         # The server ended only because the client closed the connection.
-        message = f"what the server answered to the handshake cannot be used: {said} (it {carrier.ending})"
-    return ToolError("server_not_started", mask_secrets(message)[:_REASON_CHARS])
+        message = f"what the server answered to the handshake cannot be used: {said} (it {ending})"
+    return ToolError(
+        "server_not_started",
+        mask_secrets(message)[:_REASON_CHARS],
+        retryable=True,
+        output=carrier.output,
+        waits_for=waits_for,
+        host=carrier.host,
+    )

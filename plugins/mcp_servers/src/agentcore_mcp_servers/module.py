@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections import deque
-from collections.abc import Awaitable, Container
+from collections.abc import Awaitable, Container, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
@@ -19,6 +19,7 @@ from agentcore.api import (
     Confinement,
     Folder,
     Module,
+    OwnHome,
     Pace,
     Report,
     Runtime,
@@ -28,12 +29,15 @@ from agentcore.api import (
     ToolContext,
     ToolDefinition,
     ToolError,
+    WaitReason,
     holds_secret,
     mask_secrets,
 )
 from agentcore_mcp_servers.address import ServerAddress, ServerLogin, checked_headers
 from agentcore_mcp_servers.block import ServerBlock
 from agentcore_mcp_servers.definitions import create_definition
+from agentcore_mcp_servers.denials import explain_denial
+from agentcore_mcp_servers.folders import BlockFolders
 from agentcore_mcp_servers.link import START_SECONDS, Carrier, create_client
 from agentcore_mcp_servers.names import assign_names, default_prefix, tool_name
 from agentcore_mcp_servers.process import Confined, Launch, ServerProcess
@@ -68,10 +72,10 @@ _SETTING = "`agentcore.sandbox` in the server's block"
 _ADVICE = (
     "Without it the server reads what you can read, keys included. Once bubblewrap is installed, reload the module"
 )
-_MEND = "Mend that: it is started again by itself, and at once when its module is reloaded"
 _LOG_IN = "Log in on the module's page, or with `agentcore mcp login {name}`"
 _IN_ENV = "Put it into `env` of the block if the server reads it there, or use the server's address with `headers`"
 _SPARE_SECONDS = 30.0
+_WAITS_FOR: Mapping[str, WaitReason] = {"network": "network", "program": "program"}
 
 
 class McpServer(Module):
@@ -98,7 +102,6 @@ class McpServer(Module):
         self._sandbox: Sandbox | None = None
         self._process: ServerProcess | None = None
         self._said: deque[str] = deque(maxlen=_SAID)
-        self._is_away = False
         self._is_other = False
         self._news_pace = Pace(_NEWS_AT_ONCE, _NEWS_INTERVAL_SECONDS)
         self._reading: asyncio.Task[None] | None = None
@@ -107,15 +110,17 @@ class McpServer(Module):
     async def init(self, runtime: Runtime) -> None:
         """Start the server and read its tools.
 
+        A server that does not start is tried again, so its module loads all the same; its tools are read afterwards.
+
         Raises:
-            ToolError: `server_not_started`.
+            ToolError: The server cannot be run as its block says, or its tools cannot be read.
         """
         if self._block.command is not None:
             # A remote server has no use for the paths of local folders.
-            self._asked = Asked(
-                default_prefix(self._name), runtime.workspace.roots, may_sample=self._block.agentcore.sampling
-            )
-            self._sandbox = await self._find_sandbox(runtime)
+            folders = BlockFolders(self._block, runtime.workspace.roots)
+            may_sample = self._block.agentcore.sampling
+            self._asked = Asked(default_prefix(self._name), folders.told, may_sample=may_sample)
+            self._sandbox = await self._find_sandbox(runtime, folders)
             self._warn_of_secrets(runtime)
         self._login = await self._find_login(runtime)
         self._server = Server(
@@ -125,17 +130,20 @@ class McpServer(Module):
             self._on_restarted,
             self._asked.ask_to_open_urls,
             on_away=self._on_unavailable,
+            path=self._supervisor.environment().get("PATH"),
             login=self._login,
         )
         runtime.give_report(self._build_report)
+        if await self._server.start():
+            await self._read_first_tools()
+
+    async def _read_first_tools(self) -> None:
         try:
-            await self._server.start()
             await self._read_tools()
         except ToolError:
             if self._login is None or not self._login.is_needed:
                 raise
-            # The module loads all the same, so that the user can log in; the tools are read afterwards.
-            self._report_login(is_in=False)
+            self._report_login(is_in=False)  # it answers the handshake, and nothing else, without a log-in
 
     async def shutdown(self) -> None:
         """Stop the server and all of its processes."""
@@ -194,8 +202,18 @@ class McpServer(Module):
             ctx.progress(None if share is None else min(max(share, 0.0), 1.0), mask_secrets(message or "")[:500])
 
         with self._asked.serving_call(ctx):
-            result = await self._server.call(tool.name, args, report_progress)
-        return await convert_result(result, ctx.artifacts)
+            try:
+                result = await self._server.call(tool.name, args, report_progress)
+            except ToolError as exc:
+                if exc.type == "login_needed" and self._login is not None and self._login.is_needed:
+                    self._report_login(is_in=False)
+                raise
+        try:
+            return await convert_result(result, ctx.artifacts)
+        except ToolError as exc:
+            if exc.type != "tool_failed":
+                raise
+            raise ToolError(exc.type, self._with_denial(exc.message, exc.message), untrusted=True) from exc
 
     async def _complete_argument(self, tool: str, argument: str, begun: str, given: dict[str, str]) -> list[str]:
         prompt = self._prompts.get(tool)
@@ -213,9 +231,10 @@ class McpServer(Module):
         sandbox = self._sandbox
         assert sandbox is not None  # noqa: S101 - `init` has found it
         env = {name: value.get_secret_value() for name, value in block.env.items()}
+        given = self._supervisor.environment()
         launch = Launch(
             (block.command, *block.args),
-            self._supervisor.environment() | sandbox.environment() | env,
+            given | sandbox.environment(given) | env,
             self._open_folder,
             Confined(sandbox, self.runtime.workspace.roots, self.runtime.control_files, self.runtime.name),
         )
@@ -229,11 +248,23 @@ class McpServer(Module):
             said = "an argument of the command holds a secret, which other users of this machine can see"
             runtime.note("secret in args", said, advice=_IN_ENV)
 
-    async def _find_sandbox(self, runtime: Runtime) -> Sandbox:
-        """Create the server's sandbox, which hides credentials and agentcore's state; the workspace is writable."""
+    async def _find_sandbox(self, runtime: Runtime, folders: BlockFolders) -> Sandbox:
+        """Create the server's sandbox, which hides credentials and agentcore's state; the workspace is writable.
+
+        The server has a home folder of its own, which stays when it ends.
+        """
         caches = Caches(runtime.data_dir / "cache", Path.home())
         mode = self._block.agentcore.sandbox
-        wanted = Confinement(mode, True, runtime.private_folders, self._list_writable_folders(), caches, _SETTING)
+        wanted = Confinement(
+            mode,
+            True,
+            runtime.private_folders,
+            folders.writable,
+            caches,
+            _SETTING,
+            readable=folders.readable,
+            home=OwnHome(runtime.data_dir / "home", Path.home(), folders.shown_home),
+        )
         if mode != "off":
             # A separate instance, because a running server cannot be moved into a sandbox that is installed later.
             runtime.declare_requirement(SandboxRequirement(Sandbox(wanted)))
@@ -269,25 +300,34 @@ class McpServer(Module):
         if not is_in:
             return
         try:
-            if not self._server.is_started:
-                await self._server.start()
             await self._refresh_tools()
         except ToolError as exc:
             self._add_diagnostic(f"after the log-in: {exc.message}")
 
     async def _on_restarted(self) -> None:
-        if self._is_away:
-            self._is_away = False
-            self.runtime.note("MCP server", f"{self._name} was started again")
+        self.runtime.set_waiting("")
         await self._refresh_tools()
 
-    def _on_unavailable(self, reason: str) -> None:
-        self._is_away = True
-        self.runtime.note("MCP server", f"{self._name} is not there: {reason}", advice=_MEND)
+    def _on_unavailable(self, failure: ToolError, pause_s: float | None) -> None:
+        """Report why the server could not be started, and when it is tried again; None: when the user has logged in."""
+        if pause_s is None:
+            self._report_login(is_in=False)
+            return
+        reason = _WAITS_FOR.get(str(failure.context.get("waits_for")), "retry")
+        output = str(failure.context.get("output") or "")
+        said = self._with_denial(failure.message, output)
+        self.runtime.set_waiting(reason, said, output=output, retry_in_s=pause_s)
+
+    def _with_denial(self, message: str, said: str) -> str:
+        """Return a message with what the sandbox has probably refused, if what the server said indicates that."""
+        words = (*self._block.args, *(value.get_secret_value() for value in self._block.env.values()))
+        denial = explain_denial(said, words, self._sandbox)
+        return f"{message} {denial}" if denial else message
 
     def _report_login(self, *, is_in: bool) -> None:
         said = "a person has logged in" if is_in else "the server wants a person to log in"
         self.runtime.note("login", said, advice="" if is_in else _LOG_IN.format(name=self._name))
+        self.runtime.set_waiting("" if is_in else "login", "" if is_in else said)
 
     def _make_client(self, carrier: Carrier) -> Client:
         return create_client(
@@ -301,30 +341,10 @@ class McpServer(Module):
         )
 
     def _open_folder(self) -> Folder:
-        path = self._own_folder()
+        path = BlockFolders(self._block, self.runtime.workspace.roots).own
         if path is None:
             return self.runtime.workspace.working_folder()
         return Folder(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
-
-    def _own_folder(self) -> Path | None:
-        """Return `cwd` of the block; it may be outside the workspace, because the user configured it."""
-        cwd = self._block.cwd
-        return None if cwd is None else self.runtime.workspace.roots[0] / Path(cwd).expanduser()
-
-    def _list_writable_folders(self) -> tuple[Path, ...]:
-        """Return `cwd` of the block if the server may write to it in addition to the workspace.
-
-        The workspace is writable anyway, and its control files are guarded. A folder that contains the workspace or the
-        user's home is excluded, because it holds control files that are not guarded.
-        """
-        folder = self._own_folder()
-        if folder is None:
-            return ()
-        real = folder.resolve()
-        roots = [root.resolve() for root in self.runtime.workspace.roots]
-        is_in_workspace = any(real.is_relative_to(root) for root in roots)
-        holds_others = any(other.is_relative_to(real) for other in (*roots, Path.home().resolve()))
-        return () if is_in_workspace or holds_others else (folder,)
 
     async def _on_message(self, message: IncomingMessage) -> None:
         if not isinstance(message, _NEWS):

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -31,6 +32,13 @@ _SHELL_SIGNALS = 128
 _SIGNALS = {9: "was killed (SIGKILL)", 15: "was ended (SIGTERM)", 11: "crashed (SIGSEGV)", 6: "aborted (SIGABRT)"}
 
 
+_OF_FAILURE = re.compile(
+    r"error|exception|cannot|can't|could not|unable|fail|not found|no such|denied|missing|required|invalid|refused",
+    re.IGNORECASE,
+)
+_FRAME = re.compile(r"at |File \"|\^|\||\d+ \|")
+"""Beginnings of lines of a stack, or of the source that it quotes."""
+_KEY_LINE_CHARS = 500
 _UNSEEN = "where the sandbox shows nothing, as in /tmp: install it elsewhere, or make its folder `cwd` in the block"
 
 
@@ -86,6 +94,7 @@ class ServerProcess:
         self._supervisor = supervisor
         self._launch = launch
         self._on_odd = on_odd
+        self.host = ""
         self._recording = Recording((_STDERR_LINES, _STDERR_BYTES))
         self._process: SupervisedProcess | None = None
         self._input: asyncio.StreamWriter | None = None
@@ -125,12 +134,19 @@ class ServerProcess:
     @property
     def ending(self) -> str:
         """How the server ended, with the end of its stderr; a phrase that follows the server's name."""
+        return self._describe_ending(self.output)
+
+    @property
+    def brief_ending(self) -> str:
+        """How the server ended, with the one line of its stderr that says most; a phrase like `ending`."""
+        return self._describe_ending(find_key_line(self.output))
+
+    def _describe_ending(self, said: str) -> str:
         process = self._process
         code = None if process is None else process.exit_code
-        if self._launch.is_confined and _is_unseen(self._launch.argv[0], self.stderr_tail):
+        if self._launch.is_confined and _is_unseen(self._launch.argv[0], self.output):
             return f"could not be started: {self._launch.argv[0]!r}, or what runs it, lies {_UNSEEN}"
         how = "closed its output" if code is None else self._describe_exit(code)
-        said = self.stderr_tail
         return f"{how}; it wrote: {said}" if said else f"{how}, and wrote nothing of why"
 
     def _describe_exit(self, code: int) -> str:
@@ -141,7 +157,7 @@ class ServerProcess:
         return f"ended with exit code {code}"
 
     @property
-    def stderr_tail(self) -> str:
+    def output(self) -> str:
         """The end of the server's stderr, at most 2,000 characters."""
         if self._process is None:
             return ""
@@ -162,7 +178,7 @@ class ServerProcess:
         program = _find_program(command, self._launch.environment.get("PATH"))
         if program is None:
             message = f"there is no program {command!r} on PATH; install it, or give its absolute path"
-            raise ToolError("server_not_started", message, command=command)
+            raise ToolError("server_not_started", message, retryable=True, command=command, waits_for="program")
         with _Pipes() as pipes:
             (stdin, ours_in) = pipes.open_pipe()
             (ours_out, stdout) = pipes.open_pipe()
@@ -172,7 +188,7 @@ class ServerProcess:
                 self._process = await self._start_confined([program, *self._launch.argv[1:]], (stdin, stdout, stderr))
             except (SupervisorError, OSError) as exc:
                 message = f"{command!r} could not be started: {exc}"
-                raise ToolError("server_not_started", message, command=command) from exc
+                raise ToolError("server_not_started", message, retryable=True, command=command) from exc
             self._input = await _connect_input(pipes.release(ours_in))
             self._output = await _connect_output(pipes.release(ours_out), dispatcher)
 
@@ -229,6 +245,16 @@ class _Output(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._dispatcher.mark_closed()
+
+
+def find_key_line(output: str) -> str:
+    """Return the line of a program's output that says most about its failure; empty if it wrote nothing.
+
+    Programs end with the reason (Python), or write it before the frames of their stack (Node.js).
+    """
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    told = [line for line in lines if _OF_FAILURE.search(line) and not _FRAME.match(line)]
+    return (told or lines or [""])[-1][:_KEY_LINE_CHARS]
 
 
 def _without_cut_line(text: str) -> str:

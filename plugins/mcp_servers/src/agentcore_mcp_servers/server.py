@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from agentcore.api import Background, ToolError
 from agentcore_mcp_servers.address import ServerLogin, watch_refusals
 from agentcore_mcp_servers.failures import call_failed, has_ended, has_no_session, server_unavailable
 from agentcore_mcp_servers.link import Carrier, Link
+from agentcore_mcp_servers.obstacles import wait_until_gone
 
 log = structlog.get_logger(__name__)
 
@@ -54,10 +56,12 @@ class Server:
         name: The module's name.
         dial: Creates the carrier of a connection.
         make_client: Creates the SDK's client for a carrier.
-        on_again: Called after the server was restarted.
+        on_again: Called after the server was restarted, or started after its first start had failed.
         have_opened: Asks the user to open the URLs that a refused call requires; returns True if the call should be
             sent again.
-        on_away: Called with the reason when the server could not be restarted.
+        on_away: Called when the server could not be started, with the reason, and with the pause before the next
+            attempt in seconds; None: it waits for the user's log-in.
+        path: The `PATH` on which its program is looked for.
         login: The server's login; None if it has none.
     """
 
@@ -69,7 +73,8 @@ class Server:
         on_again: Callable[[], Awaitable[None]],
         have_opened: Callable[[MCPError], Awaitable[bool]],
         *,
-        on_away: Callable[[str], None],
+        on_away: Callable[[ToolError, float | None], None],
+        path: str | None,
         login: ServerLogin | None,
     ) -> None:
         self._name = name
@@ -77,6 +82,7 @@ class Server:
         self._make_client = make_client
         self._on_again = on_again
         self._on_away = on_away
+        self._path = path
         self._have_opened = have_opened
         self._login = login
         self._background = Background(f"mcp_servers:{name}")
@@ -84,18 +90,20 @@ class Server:
         self._has_news = asyncio.Event()
         self._reason = "it has not been started yet"
         self._next_start = 0.0
-        self.is_started = False
-        """True once the server has connected and is reconnected automatically."""
+        self._pauses = Pauses()
 
-    async def start(self) -> None:
-        """Connect for the first time, and reconnect from then on.
+    async def start(self) -> bool:
+        """Connect for the first time, and go on trying and reconnect from then on; True if it is connected now.
 
         Raises:
-            ToolError: `server_not_started`.
+            ToolError: It can never be connected as its block is.
         """
-        await self._connect()
-        self.is_started = True
-        self._background.start(self._stay_connected())
+        failure = await self._try_to_connect()
+        if failure is not None and not (failure.retryable or self._needs_login):
+            raise failure
+        pause_s = 0.0 if failure is None else self._schedule_attempt(failure, 0.0)
+        self._background.start(self._stay_connected(failure, pause_s))
+        return failure is None
 
     async def close(self) -> None:
         """Disconnect and end the server; safe to call twice."""
@@ -288,40 +296,71 @@ class Server:
         except TimeoutError as exc:
             raise server_unavailable(self._name, self._reason) from exc
 
-    async def _connect(self) -> None:
-        link = Link(self._dial(), self._make_client)
-        await link.open()
+    async def _try_to_connect(self) -> ToolError | None:
+        """Connect; return the reason if that fails."""
+        try:
+            link = Link(self._dial(), self._make_client)
+            await link.open()
+        except ToolError as exc:
+            self._reason = exc.message
+            log.warning("mcp_server_not_started", module=self._name, reason=exc.message)
+            return exc
         self._link = link
         self._has_news.set()
+        return None
 
-    async def _stay_connected(self) -> None:
+    async def _stay_connected(self, failure: ToolError | None, pause_s: float) -> None:
+        """Reconnect whenever the connection has ended, or could not be made.
+
+        Args:
+            failure: Why the first attempt failed; None: the server is connected.
+            pause_s: The pause before the next attempt, if it failed.
+        """
         loop = asyncio.get_running_loop()
-        pauses = Pauses()
         began = loop.time()
         while True:
-            ran_s = 0.0
-            link = self._link
-            if link is not None and link.over is not None:
-                await asyncio.wait((link.over,))
-                ran_s = loop.time() - began
-                self._reason = link.ending
-                log.warning("mcp_server_ended", module=self._name, reason=self._reason)
-            self._link = None
-            pause_s = pauses.next_pause_s(ran_s)
-            self._next_start = loop.time() + pause_s
-            self._has_news.set()
+            if failure is None:
+                await self._wait_for_end()
+                pause_s = self._schedule_attempt(None, loop.time() - began)
+            await self._pause(pause_s, failure)
+            failure = await self._try_to_connect()
+            if failure is None:
+                began = loop.time()
+                await self._notify_restarted()
+            else:
+                pause_s = self._schedule_attempt(failure, 0.0)
+
+    async def _wait_for_end(self) -> None:
+        link = self._link
+        if link is not None and link.over is not None:
+            await asyncio.wait((link.over,))
+            self._reason = link.ending
+            log.warning("mcp_server_ended", module=self._name, reason=self._reason)
+        self._link = None
+
+    def _schedule_attempt(self, failure: ToolError | None, ran_s: float) -> float:
+        """Return the pause before the next attempt in seconds, and report what it waits for after a failure."""
+        pause_s = self._pauses.next_pause_s(ran_s)
+        self._next_start = asyncio.get_running_loop().time() + pause_s
+        self._has_news.set()
+        if failure is not None:
+            self._on_away(failure, None if self._needs_login else pause_s)
+        return pause_s
+
+    @property
+    def _needs_login(self) -> bool:
+        return self._login is not None and self._login.is_needed
+
+    async def _pause(self, pause_s: float, failure: ToolError | None) -> None:
+        """Wait before the next attempt: until the user has logged in, or at most until what was missing is there."""
+        if failure is None:
             await asyncio.sleep(pause_s)
-            try:
-                await self._connect()
-            except ToolError as exc:
-                self._reason = exc.message
-                log.warning("mcp_server_not_started", module=self._name, reason=exc.message)
-                self._on_away(exc.message)
-                if self._login is not None:
-                    await self._login.wait_until_possible()
-                continue
-            began = loop.time()
-            await self._notify_restarted()
+        elif self._login is not None and self._needs_login:
+            await self._login.wait_until_possible()
+        else:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause_s):
+                    await wait_until_gone(failure, self._path)
 
     async def _notify_restarted(self) -> None:
         try:

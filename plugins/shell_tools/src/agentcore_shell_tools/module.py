@@ -42,7 +42,7 @@ from agentcore_shell_tools.translations import EXAMPLES, ZH
 _CAUTION = {
     "en": "It would run without a sandbox, and could read and change what you can: {reason}. This is asked once, until "
     "the server ends.",
-    "zh": "它将在没有沙箱的情况下运行，能读取和更改您所能读取和更改的一切：{reason}。在服务器结束之前只询问这一次。",
+    "zh": "它将在没有沙箱的情况下运行，能读取和更改你所能读取和更改的一切：{reason}。在服务器结束之前只询问这一次。",
 }
 _SETTING = "the setting `sandbox` of shell_tools"
 _LIMIT_S = TIMEOUT_MS_MOST / 1000 + 20

@@ -85,8 +85,9 @@ class UiPage(Module):
             tag="ui-page-about",
             script="about.js",
             folder=_FOLDER,
-            title={"en": "agentcore’s own page", "zh": "agentcore 自身页面"},
+            title={"en": "Changes to this page", "zh": "对本页面的更改"},
             icon="app-window",
+            group="manage",
             page_script="executor.js",
             csp={"script-src": ["'unsafe-eval'"]},
         )

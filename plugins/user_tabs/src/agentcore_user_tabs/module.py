@@ -68,7 +68,7 @@ TabId = Annotated[
 class UserTabs(Module):
     """Tabs of your own browser that you share with a chat, one by one, through the browser extension."""
 
-    title: ClassVar = {"en": "Your own tabs", "zh": "您自己的标签页"}
+    title: ClassVar = {"en": "Your tabs", "zh": "你的标签页"}
     translations: ClassVar = {"zh": ZH}
     claims = (PREFIX,)
 
@@ -103,7 +103,7 @@ class UserTabs(Module):
             tag="user-tabs-about",
             script="about.js",
             folder=_FOLDER,
-            title={"en": "Your own tabs", "zh": "您自己的标签页"},
+            title={"en": "Your tabs", "zh": "你的标签页"},
             icon="panels-top-left",
             resource_views={RESOURCE_TYPE: "user-tabs-view"},
         )

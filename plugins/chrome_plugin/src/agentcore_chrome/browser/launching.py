@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -59,10 +60,12 @@ async def launch_browser(engine: Launcher, browser_id: str, options: LaunchOptio
     """
     settings = engine.settings
     executable = find_browser(settings).path
+    headless = settings.headless if options.headless is None else options.headless
+    if not headless:
+        require_display()
     playwright = await engine.driver.get_playwright()
     proxy = await engine.guard.start()
     folder = await asyncio.to_thread(engine.folders.create)
-    headless = settings.headless if options.headless is None else options.headless
     context_options = build_context_options(settings, options)
     profile = _profile_folder(settings, folder)
     further = [*settings.args, SWITCH] if settings.stealth else settings.args
@@ -96,6 +99,22 @@ async def launch_browser(engine: Launcher, browser_id: str, options: LaunchOptio
 
     process.on_over = remove
     return process
+
+
+def require_display() -> None:
+    """Check that a browser can have a window.
+
+    Raises:
+        ToolError: `browser_launch_failed`.
+    """
+    has_display = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    if sys.platform.startswith("linux") and not has_display:
+        raise ToolError(
+            "browser_launch_failed",
+            "there is no display here, so the browser can have no window: leave out headless (browser_screenshot shows "
+            "the page), or start agentcore in a desktop session or with xvfb-run",
+            reason="no_display",
+        )
 
 
 def build_context_options(settings: EngineSettings, options: LaunchOptions) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from agentcore_chrome.failures import browser_closed, browser_crashed, browser_l
 from agentcore_chrome.logins import KnownLogins
 from agentcore_chrome.lost_failures import end_within
 from agentcore_chrome.session_state import SavedContexts, SessionStates
+from agentcore_chrome.tab.in_page import file_pickers
 from agentcore_chrome.tab.refs import ENGINE, Refs
 from agentcore_chrome.tab.tab import Tab, TabOptions
 
@@ -193,6 +194,8 @@ class BrowserProcess:
                     context = await self._get_context(options)
                     found = await self._find_marked_page(options)
                     page = found or await self._open_page(context, options)
+                    if self.is_attached:
+                        await page.add_init_script(file_pickers())
             except ToolError:
                 raise
             except TimeoutError as exc:
@@ -348,6 +351,8 @@ class BrowserProcess:
                 if self.prepare_context is not None:
                     await self.prepare_context(context)
             if context not in self._contexts.values():
+                if not self.is_attached:  # there, it has the user's own tabs, too
+                    await context.add_init_script(file_pickers())
                 context.on("page", lambda page: self.run_in_background(self._adopt_popup(page, options)))
             self._contexts[options.session_id] = context
         return context

@@ -2,13 +2,18 @@
 
 from typing import TYPE_CHECKING, Any
 
-from agentcore_chrome.failures import COVERED, find_blocking_reason, is_driver_timeout
-from agentcore_chrome.tab.elements import Hit
-from agentcore_chrome.tab.in_page import with_its
+from agentcore_chrome.failures import (
+    COVERED,
+    DISABLED,
+    element_not_actionable,
+    find_blocking_reason,
+    is_driver_timeout,
+)
+from agentcore_chrome.tab.elements import Hit, wait_until_reachable
 from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
-    from playwright.async_api import Locator
+    from playwright.async_api import Locator, Position
 
 _ATTEMPT_MS = 3_000
 """Time until it is checked what covers an element; closing menus and scrolling pages are done by then."""
@@ -16,42 +21,6 @@ _ATTEMPT_MS = 3_000
 _DONE = "performing click action"
 """Text in the driver's call log once the mouse has been pressed."""
 
-# Inside one component, what covers an element belongs to the same control, such as the tags of a multiple choice.
-_IS_COVERED_BY_ITS_OWN = """element => {
-  const root = element.getRootNode(), box = element.getBoundingClientRect();
-  if (!(root instanceof ShadowRoot)) return false;
-  const hit = root.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
-  return hit !== null && root.contains(hit);
-}"""
-
-# Editors that render their text themselves receive keys through a tiny or invisible field. The visible part is above or
-# around it, and is what a user clicks to place the caret.
-_TAKES_KEYS_UNSEEN = with_its("""element => {
-  const isTiny = e => { const box = its(e).getBoundingClientRect(); return box.width <= 2 || box.height <= 2; };
-  const isClipped = e => isTiny(e) && getComputedStyle(e).overflow !== 'visible';
-  const takesText = element.localName === 'textarea' || element.isContentEditable || element.editContext;
-  if (!takesText || element.matches(':disabled')) return false;
-  let around = element.parentElement;
-  if (!isTiny(element) && getComputedStyle(element).opacity !== '0' && !(around && isClipped(around))) return false;
-  while (around && isTiny(around)) around = its(around).parentElement;
-  its(around)?.scrollIntoViewIfNeeded();
-  const box = its(around)?.getBoundingClientRect();
-  const hit = box && its(around).getRootNode().elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
-  return !!hit && (its(around).contains(hit) || its(hit).contains(around));
-}""")
-
-# An animation without an end, such as a pulse, is no movement that ends if one waits for it.
-# An area of an image's map is not drawn, so there is nothing that the driver could click.
-_PECULIARITY = with_its("""element => {
-  if (element.localName === 'area') return 'area';
-  const isEndless = one => one.playState === 'running' && one.effect?.getComputedTiming().endTime === Infinity;
-  for (let e = element; e; e = its(e).parentElement ?? its(e).getRootNode().host) {
-    if (its(e).getAnimations().some(isEndless)) return 'moves';
-  }
-  return '';
-}""")
-
-_LABEL = "element => [...element.labels].find(label => label.getBoundingClientRect().width > 0)"
 _PLAIN = {"button": "left", "modifiers": [], "click_count": 1}
 
 
@@ -66,16 +35,20 @@ async def click_element(tab: Tab, hit: Hit, timeout_ms: int, **how: Any) -> None
         how: Arguments of the driver's `click`.
     """
     if hit.is_operated_by_label:
-        await click_label(hit.locator, timeout_ms, **how)
+        await click_label(tab, hit.locator, timeout_ms, **how)
         return
     locator = hit.locator
-    if how.items() <= _PLAIN.items() and await is_hidden_text_field(locator, timeout_ms):
+    if how.items() <= _PLAIN.items() and await is_hidden_text_field(tab, locator, timeout_ms):
         await locator.focus(timeout=timeout_ms)
         return
     left_ms = timeout_ms
-    peculiarity = await locator.evaluate(_PECULIARITY, timeout=timeout_ms)
+    peculiarity, *place = await tab.refs.ask(locator, "peculiarity", timeout_ms)
     if peculiarity == "area":
-        await locator.evaluate("area => area.click()", timeout=timeout_ms)
+        await tab.refs.ask(locator, "clickArea", timeout_ms)
+        return
+    if peculiarity == "contents":
+        box, position = await _locate_place(tab, hit, place, timeout_ms)
+        await box.click(timeout=timeout_ms, position=position, **how)
         return
     forced = peculiarity == "moves" and await _is_unobstructed(tab, hit, timeout_ms)
     while True:
@@ -88,7 +61,7 @@ async def click_element(tab: Tab, hit: Hit, timeout_ms: int, **how: Any) -> None
             if _DONE in str(exc):
                 return  # its effect takes longer; a second click would trigger it twice
             is_covered = find_blocking_reason(exc) == COVERED
-            forced = is_covered and await locator.evaluate(_IS_COVERED_BY_ITS_OWN, timeout=left_ms)
+            forced = is_covered and await tab.refs.ask(locator, "coveredByItsOwn", left_ms)
         else:
             return
 
@@ -100,11 +73,20 @@ async def click_point(tab: Tab, x: float, y: float, how: dict[str, Any]) -> str:
     return found
 
 
-async def click_label(locator: "Locator", timeout_ms: int, **how: Any) -> None:
+async def click_label(tab: Tab, locator: "Locator", timeout_ms: int, **how: Any) -> None:
     """Click the visible label of a hidden control."""
-    label = (await locator.evaluate_handle(_LABEL, timeout=timeout_ms)).as_element()
-    if label is not None:
-        await label.click(timeout=timeout_ms, **how)
+    await tab.refs.locate_below(locator, "!label").click(timeout=timeout_ms, **how)
+
+
+async def hover_element(tab: Tab, hit: Hit, timeout_ms: int) -> None:
+    """Move the mouse over an element."""
+    peculiarity, *place = await tab.refs.ask(hit.locator, "peculiarity", timeout_ms)
+    if peculiarity == "contents":
+        box, position = await _locate_place(tab, hit, place, timeout_ms)
+        await box.hover(timeout=timeout_ms, position=position)
+        return
+    forced = peculiarity == "moves" and await _is_unobstructed(tab, hit, timeout_ms)
+    await hit.locator.hover(timeout=timeout_ms, force=forced)
 
 
 async def may_be_forced(tab: Tab, hit: Hit, timeout_ms: int) -> bool:
@@ -112,8 +94,20 @@ async def may_be_forced(tab: Tab, hit: Hit, timeout_ms: int) -> bool:
 
     True if an animation without an end moves it, and it is as the driver otherwise waits for: enabled and not covered.
     """
-    moves = await hit.locator.evaluate(_PECULIARITY, timeout=timeout_ms) == "moves"
-    return moves and await _is_unobstructed(tab, hit, timeout_ms)
+    (peculiarity, *_) = await tab.refs.ask(hit.locator, "peculiarity", timeout_ms)
+    return peculiarity == "moves" and await _is_unobstructed(tab, hit, timeout_ms)
+
+
+async def _locate_place(tab: Tab, hit: Hit, place: list[float], timeout_ms: int) -> "tuple[Locator, Position]":
+    """Return the element around one without a box, and where in it the content of that is, once a user can reach it.
+
+    Raises:
+        ToolError: `element_not_actionable`.
+    """
+    await wait_until_reachable(tab, hit, timeout_ms)
+    if not await hit.locator.is_enabled(timeout=timeout_ms):
+        raise element_not_actionable(hit.selector, DISABLED, description=hit.description, url=tab.page.url)
+    return tab.refs.locate_below(hit.locator, "!box"), {"x": place[0], "y": place[1]}
 
 
 async def _is_unobstructed(tab: Tab, hit: Hit, timeout_ms: int) -> bool:
@@ -121,7 +115,6 @@ async def _is_unobstructed(tab: Tab, hit: Hit, timeout_ms: int) -> bool:
     return not obstacles.is_hidden and not obstacles.cover and await hit.locator.is_enabled(timeout=timeout_ms)
 
 
-async def is_hidden_text_field(locator: "Locator", timeout_ms: int) -> bool:
+async def is_hidden_text_field(tab: Tab, locator: "Locator", timeout_ms: int) -> bool:
     """True if an element is the field through which an editor that renders its text itself receives keys."""
-    found: bool = await locator.evaluate(_TAKES_KEYS_UNSEEN, timeout=timeout_ms)
-    return found
+    return bool(await tab.refs.ask(locator, "takesKeysForAnother", timeout_ms))

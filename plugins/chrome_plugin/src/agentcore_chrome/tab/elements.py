@@ -52,8 +52,6 @@ _FOUND_BY_ROLE = frozenset(("button", "link", "textbox", "checkbox", "radio", "t
 """Roles that the driver assigns to the same elements as a snapshot does."""
 
 _MAY_BE_INERT = (None, COVERED)
-_INERT = "e => !!e.closest('[inert]')"
-_HAS_CONTENT = "() => !!document.body?.firstElementChild"
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +304,7 @@ async def raise_if_blank(tab: Tab, selector: str) -> None:
         ToolError: `element_not_found`.
     """
     # A popup is blank until its address answers; waiting in any other blank page is futile.
-    if tab.page.url != "about:blank" or tab.opener is not None or await tab.page.evaluate(_HAS_CONTENT):
+    if tab.page.url != "about:blank" or tab.opener is not None or await tab.refs.ask_page(tab.page, "hasContent"):
         return
     message = f"the page is empty (about:blank), so nothing matches {selector!r}; go to an address first"
     raise ToolError("element_not_found", message, selector=selector, url=tab.page.url)
@@ -345,7 +343,9 @@ async def _explain_failed_action(
 
 async def _describe_obstacle(tab: Tab, hit: Hit, reason: str | None) -> str | None:
     """Return why an element cannot be used, with the name of what covers or disables it."""
-    if reason in _MAY_BE_INERT and await tab.run_or_default(lambda: hit.locator.evaluate(_INERT), default=False):
+    if reason in _MAY_BE_INERT and await tab.run_or_default(
+        lambda: tab.refs.ask(hit.locator, "isInert"), default=False
+    ):
         return "the page holds it still (inert) while a menu, list or dialog is open; finish or close that first"
     obstacles = await tab.run_or_default(lambda: tab.refs.find_obstacles(hit.locator), None)
     if obstacles is None:

@@ -21,25 +21,6 @@ if TYPE_CHECKING:
 WaitUntil = Literal["load", "domcontentloaded", "networkidle", "commit"]
 
 _LOOK = "[document.title, document.readyState]"
-_PENDING = """(() => {
-  const done = {__proto__: null}, found = [];
-  for (const entry of performance.getEntriesByType('resource')) done[entry.name] = true;
-  const parts = 'img[src], script[src], link[rel~=stylesheet][href], iframe[src], frame[src], video[src], audio[src]';
-  for (const element of document.querySelectorAll(parts)) {
-    const url = element.src || element.href;
-    if (/^https?:/.test(url) && !done[url]) done[url] = found[found.length] = url;
-  }
-  // nothing is drawn before a stylesheet in the head has arrived: it is loaded on, and holds up nothing
-  for (const link of document.querySelectorAll('link[rel~=stylesheet][href]')) {
-    if (link.sheet || !found.includes(link.href) || link.media === 'print') continue;
-    const media = link.media;
-    link.addEventListener('load', () => { link.media = media; }, {once: true});
-    link.media = 'print';
-  }
-  return found.slice(0, 20);
-})()"""
-"""Addresses of the parts of a document that have not arrived."""
-
 _LOAD_MS = 5000
 """How long a navigation waits for a page that is there and has not been loaded completely."""
 _PENDING_SHOWN = 3
@@ -205,9 +186,9 @@ async def read_state(tab: Tab) -> tuple[str, str]:
 
 
 async def _list_pending(tab: Tab) -> tuple[str, ...]:
-    session = await tab.get_session()
-    reply = await session.send("Runtime.evaluate", {"expression": _PENDING, "returnByValue": True})
-    return tuple(str(url)[:_URL_CHARS] for url in reply["result"].get("value") or ())
+    nothing: list[str] = []
+    pending = await tab.run_or_default(lambda: tab.refs.list_pending(tab.page), nothing)
+    return tuple(url[:_URL_CHARS] for url in pending)
 
 
 async def _look(tab: Tab) -> tuple[str, str]:

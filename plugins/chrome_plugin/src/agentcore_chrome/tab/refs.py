@@ -72,6 +72,27 @@ class Obstacles:
     disabler: str
 
 
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The visible part of a page.
+
+    Args:
+        document: The mark of its document.
+        x: How far the page is scrolled to the right, in CSS pixels.
+        y: How far it is scrolled down.
+        width: Its width in CSS pixels, with scroll bars.
+        height: Its height in CSS pixels, with scroll bars.
+        ratio: Pixels of the screen for each CSS pixel.
+    """
+
+    document: str
+    x: float
+    y: float
+    width: float
+    height: float
+    ratio: float
+
+
 async def register_selector_engine(playwright: "Playwright", engine: str = ENGINE) -> None:
     """Register the selector engine with the driver, for all existing and future contexts."""
     await playwright.selectors.register(engine, selector_engine(), content_script=True)
@@ -150,6 +171,14 @@ class Refs:
             return None  # its frame is gone
         return None if found is None else (locator, found)
 
+    async def ask(self, locator: "Locator", verb: str, timeout_ms: float = _ANSWER_MS) -> Any:
+        """Return the engine's answer about an element, read in a world that no script of the page reaches."""
+        return json.loads(await self.locate_below(locator, f"!{verb}").text_content(timeout=timeout_ms) or "null")
+
+    async def ask_page(self, page: "Page", verb: str) -> Any:
+        """Return the engine's answer about a page."""
+        return await _read_answer(self.locate_in_frame(page, (), f"!{verb}"))
+
     async def describe_element(self, locator: "Locator") -> Described:
         """Return the element of a locator as it is now."""
         found = await _read_answer(self.locate_below(locator, "!describe"))
@@ -159,6 +188,20 @@ class Refs:
         """Return role and name of what a click at a point of the window is for."""
         description: str = await _read_answer(self.locate_in_frame(page, (), f"!at {x:g} {y:g}"))
         return description
+
+    async def read_window(self, page: "Page", towards: tuple[float, float] | None = None) -> Window:
+        """Return the visible part of the page.
+
+        Args:
+            towards: A point of the document, which is scrolled into view before.
+        """
+        said = "!window" if towards is None else f"!window {towards[0]:g} {towards[1]:g}"
+        return Window(*await _read_answer(self.locate_in_frame(page, (), said)))
+
+    async def list_pending(self, page: "Page") -> list[str]:
+        """Return the addresses of parts that have not arrived; the document is drawn without them from now on."""
+        pending: list[str] = await self.ask_page(page, "pending")
+        return pending
 
     async def find_obstacles(self, locator: "Locator") -> Obstacles:
         """Return what prevents acting on the element of a locator, which is scrolled into view."""

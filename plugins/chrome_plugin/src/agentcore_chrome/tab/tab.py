@@ -5,6 +5,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import structlog
@@ -18,7 +19,9 @@ from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab.control import Control
 from agentcore_chrome.tab.dialogs import DialogAnswer, DialogOpened, Dialogs, only_looks
 from agentcore_chrome.tab.page_tree import PageTree, read_page
+from agentcore_chrome.tab.picture import Picture
 from agentcore_chrome.tab.refs import Refs
+from agentcore_chrome.tab.request_log import RequestLog
 from agentcore_chrome.tab.script_stop import ScriptStop
 
 if TYPE_CHECKING:
@@ -98,12 +101,15 @@ class Tab:
         gone: Done, with the reason, once the page no longer exists.
         title: Its title, as last reported.
         refs: The references of its snapshots.
+        requests: The requests that it made.
         file_chooser: The chooser that the page has opened, which expects files.
         restore: Restores a lost page before the next action; None: there is nothing to restore.
         restored: The address at which it was restored since the last result, and why it had been lost.
         lost_by: Why the page that this one replaces was lost, until that is reported; empty: it replaces none.
         has_kept_logins: Whether it was created with stored log-ins, until that is reported.
         refusal: The URL policy's error for the page's last navigation.
+        given_folders: Copies of folders that the page was given, which it reads while it exists.
+        shown_picture: The last screenshot that a model was shown: the points that it names are pixels of that.
     """
 
     def __init__(self, tab_id: str, page: "Page", process: TabBrowser, options: TabOptions, refs: Refs) -> None:
@@ -126,6 +132,7 @@ class Tab:
         self.download_began = asyncio.Event()
         self._fetching: dict[Download, asyncio.Task[bytes]] = {}
         self.chooser_opened = asyncio.Event()
+        self.requests = RequestLog()
         self.file_chooser: FileChooser | None = None
         self.file_chooser_reported = False
         self.restore: Callable[[], Awaitable[None]] | None = None
@@ -133,6 +140,8 @@ class Tab:
         self.lost_by = ""
         self.has_kept_logins = False
         self.refusal: ToolError | None = None
+        self.shown_picture: Picture | None = None
+        self.given_folders: list[TemporaryDirectory[str]] = []
         self._popups: list[Tab] = []
         self.control = Control(self.describe_page, self._notify_changed)
         self.dialogs.listener = self._notify_changed
@@ -157,6 +166,7 @@ class Tab:
         """Subscribe to the page's events, and open its CDP session."""
         for event, handler in self._handlers.items():
             self.page.on(event, handler)  # type: ignore[call-overload]
+        self.requests.subscribe(self.page)
         self._session = self._background.start(self._open_session())
         self._session.add_done_callback(ignore_failure)
 
@@ -167,6 +177,8 @@ class Tab:
         self.gone.set_result(error)
         self.dialogs.close()
         self._background.cancel()
+        for folder in self.given_folders:
+            asyncio.get_running_loop().run_in_executor(None, folder.cleanup)
         self.process.remove_tab(self)
 
     async def close(self) -> None:
@@ -345,6 +357,7 @@ class Tab:
         """Unsubscribe from a page and leave it as it is, with its content and dialogs."""
         for event, handler in self._handlers.items():
             self.page.remove_listener(event, handler)
+        self.requests.unsubscribe(self.page)
         session = await self.run_or_default(self.get_session, None)
         self.mark_gone(self._closed_error())
         if session is not None:

@@ -148,7 +148,7 @@ async def _run_wait(tab: Tab, work: Callable[[], Awaitable[Any]], what: str, tim
         if is_driver_timeout(exc):
             raise ToolError(
                 "wait_timeout",
-                f"waited {timeout_ms} ms for {what} in vain; look at the page, or allow more time",
+                f"waited {timeout_ms} ms for {what} in vain; look at the page, or allow more with timeoutMs",
                 retryable=True,
                 tabId=tab.tab_id,
                 pageUrl=tab.page.url,

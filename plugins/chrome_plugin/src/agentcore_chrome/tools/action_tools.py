@@ -1,11 +1,11 @@
 """Tools of `browser` that act on the page as a user does: clicking, typing, keys, scrolling, hovering, dragging."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from agentcore.api import Field, ToolContext, ToolError, ToolResult, tool
+from agentcore.api import Field, ToolContext, ToolError, ToolResult, also_called, tool
 from agentcore_chrome.call_limit import work_ms
-from agentcore_chrome.tab.clicking import click_element, click_point, may_be_forced
+from agentcore_chrome.tab.clicking import click_element, click_point, hover_element
 from agentcore_chrome.tab.elements import (
     ELEMENT_MS,
     Hit,
@@ -16,6 +16,7 @@ from agentcore_chrome.tab.elements import (
 )
 from agentcore_chrome.tab.fields import find_focused_element, read_field
 from agentcore_chrome.tab.keys import parse_chord, press_chord, unknown_key
+from agentcore_chrome.tab.pointing import Point, find_shown_picture, locate_point
 from agentcore_chrome.tab.scrolling import Direction, Scroll, scroll_page
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
@@ -23,12 +24,15 @@ from agentcore_chrome.tools.action_report import Brief
 from agentcore_chrome.tools.arguments import (
     DEFAULT_MS,
     PAGE,
+    TIMEOUT_NAMES,
+    ActedElement,
     ElementLimitMs,
     HiddenElementLimitMs,
     LimitMs,
     PageId,
     PageSelector,
     ShowChanges,
+    element_field,
     for_programs,
     known_field,
 )
@@ -46,9 +50,15 @@ Modifier = Literal["Shift", "Control", "Alt", "Meta"]
 async def browser_click(
     pages: SessionPages,
     ctx: ToolContext,
-    selector: PageSelector | None = None,
+    selector: Annotated[PageSelector | None, element_field("CSS selector, or a reference such as e12.")] = None,
     x: Annotated[
-        float | None, known_field("Place in the window, with y, instead of a selector.", ge=0, le=100_000)
+        float | None,
+        known_field(
+            "With y, instead of a selector: pixels of the last screenshot that the model was shown; from programs, of "
+            "the window.",
+            ge=0,
+            le=100_000,
+        ),
     ] = None,
     y: Annotated[float | None, Field(ge=0, le=100_000)] = None,
     button: Button = "left",
@@ -58,7 +68,7 @@ async def browser_click(
     resourceId: PageId = None,
     timeoutMs: ElementLimitMs = None,
 ) -> ToolResult[results.ClickedPage]:
-    """Click an element, or a point of the window (x and y)."""
+    """Click an element, or a point of the last screenshot (x and y)."""
     is_place = x is not None and y is not None
     if (selector is None) != is_place:
         raise ToolError("invalid_arguments", "give either selector, or x and y")
@@ -67,8 +77,7 @@ async def browser_click(
 
     async def click(tab: Tab) -> ToolOutput:
         if selector is None:
-            element = await act_without_element(tab, wait_ms, "click", lambda: click_point(tab, x or 0, y or 0, how))
-            return _describe_click(tab, f"{element} at {x:g}, {y:g}", element)
+            return await _click_picture(ctx, tab, (x or 0, y or 0), how, wait_ms)
 
         async def click_hit(hit: Hit) -> ToolOutput:
             await click_element(tab, hit, work_ms(wait_ms), modifiers=modifiers, **how)
@@ -77,6 +86,17 @@ async def browser_click(
         return await act_on_element(tab, Target(selector), click_hit, wait_ms=wait_ms)
 
     return await pages.on_page(ctx, click, snapshot=snapshot)
+
+
+async def _click_picture(
+    ctx: ToolContext, tab: Tab, pixel: tuple[float, float], how: dict[str, Any], wait_ms: int
+) -> ToolOutput:
+    async def click() -> tuple[str, Point]:
+        point = await locate_point(tab, find_shown_picture(ctx, tab), *pixel)
+        return await click_point(tab, point.x, point.y, how), point
+
+    element, point = await act_without_element(tab, wait_ms, "click", click)
+    return _describe_click(tab, f"{element} at {point.description}", element)
 
 
 def _describe_click(tab: Tab, what: str, element: str) -> ToolOutput:
@@ -90,10 +110,12 @@ async def browser_type(
     text: Annotated[str, known_field("What to type.", max_length=100_000)],
     selector: Annotated[
         PageSelector | None,
-        known_field("The field: CSS selector or reference. Left out, what has the focus, at its caret."),
+        element_field("The field: CSS selector or reference. Left out, what has the focus, at its caret."),
     ] = None,
     delay: Annotated[int, for_programs("Milliseconds between the keys.", ge=0, le=1000)] = 0,
-    submit: Annotated[bool, Field(description="Press Enter after.")] = False,
+    submit: Annotated[
+        bool, Field(description="Press Enter after.", json_schema_extra=also_called(ignored=["slowly"]))
+    ] = False,
     snapshot: ShowChanges = None,
     resourceId: PageId = None,
     timeoutMs: Annotated[
@@ -101,6 +123,7 @@ async def browser_type(
         known_field(
             "Limit in ms; left out, 5,000 for the field to be there and usable, 30,000 and what the delays take for "
             "the typing.",
+            names=TIMEOUT_NAMES,
             ge=1,
             le=300_000,
         ),
@@ -169,7 +192,7 @@ async def browser_scroll(
     direction: Direction = "down",
     amount: Annotated[int, known_field("Pixels.", ge=1, le=100_000_000)] = 500,
     selector: Annotated[
-        PageSelector | None, known_field("The area to scroll, or an element in it; left out, the page.")
+        PageSelector | None, element_field("The area to scroll, or an element in it; left out, the page.")
     ] = None,
     to: Annotated[
         PageSelector | None,
@@ -217,7 +240,7 @@ async def scroll_to(tab: Tab, wanted: Scroll, timeout_ms: int) -> ToolOutput:
 async def browser_hover(
     pages: SessionPages,
     ctx: ToolContext,
-    selector: PageSelector,
+    selector: ActedElement,
     snapshot: ShowChanges = None,
     resourceId: PageId = None,
     timeoutMs: HiddenElementLimitMs = None,
@@ -227,8 +250,7 @@ async def browser_hover(
 
     async def hover(tab: Tab) -> ToolOutput:
         async def hover_hit(hit: Hit) -> ToolOutput:
-            forced = await may_be_forced(tab, hit, wait_ms)
-            await hit.locator.hover(timeout=work_ms(wait_ms), force=forced)
+            await hover_element(tab, hit, work_ms(wait_ms))
             fields = {"selector": selector, "element": hit.description}
             return ToolOutput(f"The mouse is over {hit.description}.", fields)
 
@@ -281,8 +303,20 @@ async def press_key(tab: Tab, key: str, modifiers: Sequence[Modifier], timeout_m
 async def browser_drag(
     pages: SessionPages,
     ctx: ToolContext,
-    source: Annotated[PageSelector, Field(description="What to drag: a selector or a reference.")],
-    destination: Annotated[PageSelector, Field(description="Where to drop it: a selector or a reference.")],
+    source: Annotated[
+        PageSelector,
+        Field(
+            description="What to drag: a selector or a reference.",
+            json_schema_extra=also_called("startRef", "startSelector", "startTarget", ignored=["startElement"]),
+        ),
+    ],
+    destination: Annotated[
+        PageSelector,
+        Field(
+            description="Where to drop it: a selector or a reference.",
+            json_schema_extra=also_called("endRef", "endSelector", "endTarget", ignored=["endElement"]),
+        ),
+    ],
     snapshot: ShowChanges = None,
     resourceId: PageId = None,
     timeoutMs: ElementLimitMs = None,

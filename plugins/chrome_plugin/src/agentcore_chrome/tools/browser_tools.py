@@ -14,9 +14,9 @@ from agentcore_chrome.tools.action_tools import (
     browser_type,
     typing_ms,
 )
-from agentcore_chrome.tools.argument_aliases import with_spellings
 from agentcore_chrome.tools.form_tools import browser_file_upload, browser_fill_form, browser_select_option
 from agentcore_chrome.tools.inspection_tools import (
+    WAIT_MS,
     browser_console_messages,
     browser_get_dom,
     browser_network_requests,
@@ -117,13 +117,15 @@ class Browser(SessionPages):
         found = (made for made in super().get_tool_definitions() if isinstance(made, ToolDefinition))
         listed = ((made, _BY_NAME[made.name]) for made in found)
         return [
-            replace(with_spellings(made), rank=each.rank, host_alias=each.alias)
+            replace(made, rank=each.rank, host_alias=each.alias)
             for made, each in listed
             if self.settings.extra_tools or not each.is_extra
         ]
 
     def limit_ms(self, tool_name: str, args: dict[str, Any]) -> int | None:
         """Return the caller's limit; typing without one gets extra time for its delays."""
+        if tool_name == browser_wait_for.__name__:
+            return int(args["timeoutMs"] or args["timeout"] or WAIT_MS)
         if "delay" in args and args["timeoutMs"] is None:
             return typing_ms(args["text"], args["delay"])
         return super().limit_ms(tool_name, args)

@@ -24,12 +24,6 @@ _OPTIONS = """e => [...e.options].map(one => [one.label.trim().replace(/\\s+/g, 
 _AGAIN_S = 0.1
 _OPENS_LIST = "[role=combobox], [role=listbox], [aria-haspopup=listbox]"
 _CAN_BE_CHECKED = "input[type=checkbox], input[type=radio], [role=checkbox], [role=switch], [role=radio]"
-_DRAWN_OVER = """e => {
-  e.scrollIntoViewIfNeeded();
-  const box = e.getBoundingClientRect(), label = e.closest('label');
-  const hit = e.getRootNode().elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
-  return !!label && !!hit && hit !== e && label.contains(hit) && !hit.closest('a');
-}"""
 _CHECKED_ROLES = frozenset(("checkbox", "switch", "radio", "menuitemcheckbox", "menuitemradio"))
 _LIST_ROLES = frozenset(("combobox", "listbox"))
 
@@ -58,19 +52,19 @@ async def set_checked(tab: Tab, hit: Hit, value: bool, timeout_ms: int) -> None:
         locator = inner
     described = await tab.refs.describe_element(locator)
     if described.is_operated_by_label:
-        await _set_by_label(replace(hit, locator=locator), value, timeout_ms)
+        await _set_by_label(tab, replace(hit, locator=locator), value, timeout_ms)
         return
     # UI libraries draw over the native box, which the driver would take for covered: force the click.
-    is_drawn_over: bool = await locator.evaluate(_DRAWN_OVER, timeout=timeout_ms)
+    is_drawn_over = bool(await tab.refs.ask(locator, "drawnOver", timeout_ms))
     forced = is_drawn_over or await may_be_forced(tab, replace(hit, locator=locator), timeout_ms)
     await locator.set_checked(value, timeout=timeout_ms, force=forced)
 
 
-async def _set_by_label(hit: Hit, value: bool, timeout_ms: int) -> None:
+async def _set_by_label(tab: Tab, hit: Hit, value: bool, timeout_ms: int) -> None:
     locator = hit.locator
     if await locator.is_checked(timeout=timeout_ms) == value:
         return
-    await click_label(locator, timeout_ms)
+    await click_label(tab, locator, timeout_ms)
     if await locator.is_checked(timeout=timeout_ms) != value:
         raise element_not_actionable(
             hit.selector, "a click on its label did not change it", description=hit.description

@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar, Literal
 from agentcore.api import (
     CallPreview,
     Field,
-    Image,
     Request,
     Response,
     Runtime,
@@ -25,11 +24,18 @@ from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.failures import explain_tab_gone, instance_not_found
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab import wait_conditions
-from agentcore_chrome.tab.clicking import click_element
-from agentcore_chrome.tab.elements import ELEMENT_MS, Hit, Target, act_on_element
+from agentcore_chrome.tab.clicking import click_element, click_point
+from agentcore_chrome.tab.elements import ELEMENT_MS, Hit, Target, act_on_element, act_without_element
 from agentcore_chrome.tab.navigation import WaitUntil, read_state
+from agentcore_chrome.tab.pointing import find_shown_picture, locate_point
 from agentcore_chrome.tab.reading import CONTENT_CHARS, ContentChunk, read_html, read_text
-from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions, take_screenshot
+from agentcore_chrome.tab.screenshot import (
+    Format,
+    ScreenshotOptions,
+    reduce_for_model,
+    take_preview,
+    take_screenshot,
+)
 from agentcore_chrome.tab.tab import Tab, TabOptions
 from agentcore_chrome.tools import result_types as results
 from agentcore_chrome.tools.arguments import (
@@ -48,7 +54,7 @@ from agentcore_chrome.tools.arguments import (
     Url,
 )
 from agentcore_chrome.tools.engine_module import EngineModule
-from agentcore_chrome.tools.result import ToolOutput
+from agentcore_chrome.tools.result import ToolOutput, show_picture, with_image
 from agentcore_chrome.tools.script_tools import evaluate_script
 from agentcore_chrome.tools.text_input import append_text, fill_with
 from agentcore_chrome.tools.translations import CHROME_ZH
@@ -307,10 +313,24 @@ class Chrome(EngineModule):
         self,
         ctx: ToolContext,
         tabId: TabId,
-        selector: TabElement,
+        selector: TabElement | None = None,
+        x: Annotated[
+            float | None,
+            Field(ge=0, le=100_000, description="With y, instead of a selector: pixels of the last screenshot."),
+        ] = None,
+        y: Annotated[float | None, Field(ge=0, le=100_000)] = None,
         timeoutMs: ElementLimitMs = None,
     ) -> ToolResult[results.TabAction]:
-        """Click an element, once it is there, visible and enabled."""
+        """Click an element, once it is there, visible and enabled; or a point of the last screenshot (x and y).
+
+        From a program, x and y are CSS pixels of the window.
+        """
+        if selector is None:
+            if x is None or y is None:
+                raise ToolError("invalid_arguments", "give either selector, or x and y")
+            return await self._click_at(ctx, x, y, timeoutMs or ELEMENT_MS)
+        if x is not None or y is not None:
+            raise ToolError("invalid_arguments", "give either selector, or x and y")
 
         async def click(tab: Tab, hit: Hit, wait_ms: int) -> str:
             await click_element(tab, hit, wait_ms)
@@ -446,11 +466,29 @@ class Chrome(EngineModule):
         self, ctx: ToolContext, tab: Tab, shot: ScreenshotOptions, *, inline: bool
     ) -> ToolOutput:
         picture = await take_screenshot(tab, shot)
-        fields = {"mime": shot.mime, "sizeBytes": len(picture), "url": tab.page.url}
+        is_model = ctx.model_chars is not None
+        if inline and is_model:
+            picture = await reduce_for_model(tab, picture, shot)
+        fields = {"mime": shot.mime, "sizeBytes": len(picture.data), "url": tab.page.url, "picture": picture.to_json()}
         if inline:
-            return ToolOutput("", fields, (Image(picture, shot.mime),))
-        link = await ctx.artifacts.save(picture, mime=shot.mime, name=f"screenshot-{tab.tab_id}.{shot.format}")
-        return ToolOutput(f"Kept as {link.name}.", {**fields, "artifactId": link.artifact_id}, (link,))
+            output = ToolOutput("", fields)
+            return show_picture(tab, output, picture) if is_model else with_image(output, picture)
+        name = f"screenshot-{tab.tab_id}.{shot.format}"
+        link = await ctx.artifacts.save(picture.data, mime=shot.mime, name=name)
+        output = ToolOutput(f"Kept as {link.name}.", {**fields, "artifactId": link.artifact_id}, (link,))
+        small = await take_preview(tab, shot) if is_model else None
+        return output if small is None else show_picture(tab, output, small)
+
+    async def _click_at(self, ctx: ToolContext, x: float, y: float, wait_ms: int) -> ToolResult:
+        tab = self.named_tab(ctx)
+
+        async def click() -> ToolOutput:
+            point = await locate_point(tab, find_shown_picture(ctx, tab), x, y)
+            element = await click_point(tab, point.x, point.y, {})
+            fields = {"url": tab.page.url, "element": element}
+            return ToolOutput(f"Clicked {element} at {point.description}.", fields)
+
+        return await self.run_for_result(ctx, tab, act_without_element(tab, wait_ms, "click", click))
 
     async def _on_element(
         self, ctx: ToolContext, selector: str, timeout_ms: int | None, work: Callable[[Tab, Hit, int], Awaitable[str]]

@@ -129,8 +129,7 @@ class EngineModule(Module[EngineSettings]):
     def limit_ms(self, tool_name: str, args: dict[str, Any]) -> int | None:
         """Return the caller's limit, or the default one; None: the tool accepts none, and its steps have their own."""
         if "timeoutMs" not in args:
-            limit: int | None = args.get("timeout")
-            return limit
+            return None
         # Left out, `timeoutMs` of an action limits the wait for its element, which is shorter than the call may be.
         return DEFAULT_MS if args["timeoutMs"] is None else int(args["timeoutMs"])
 

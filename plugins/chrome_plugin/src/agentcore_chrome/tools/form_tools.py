@@ -1,8 +1,11 @@
 """Tools of `browser` that fill in forms: choosing options, filling fields, giving files."""
 
+import asyncio
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import ConfigDict
 
@@ -17,10 +20,12 @@ from agentcore_chrome.tools.arguments import (
     DEFAULT_MS,
     LONGEST_S,
     PAGE,
+    ActedElement,
     HiddenElementLimitMs,
     PageId,
     PageSelector,
     ShowChanges,
+    element_field,
     for_programs,
     known_field,
 )
@@ -28,7 +33,10 @@ from agentcore_chrome.tools.choices import choose_options, set_checked
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page
 from agentcore_chrome.tools.text_input import fill_with
-from agentcore_chrome.tools.uploads import Upload, list_upload_paths, read_uploads
+from agentcore_chrome.tools.uploads import Upload, UploadedFolder, find_folder, list_upload_paths, read_uploads
+
+if TYPE_CHECKING:
+    from playwright.async_api import ElementHandle, Locator
 
 
 class FormField(BaseModel):
@@ -51,7 +59,7 @@ class FormField(BaseModel):
 async def browser_select_option(
     pages: SessionPages,
     ctx: ToolContext,
-    selector: PageSelector,
+    selector: ActedElement,
     values: Annotated[list[str], known_field("Labels or values to choose.", max_length=2000)],
     snapshot: ShowChanges = None,
     resourceId: PageId = None,
@@ -151,11 +159,11 @@ async def browser_file_upload(
     ctx: ToolContext,
     paths: Annotated[
         list[str],
-        Field(max_length=20, description="Workspace files, or `artifact:ID`; none: no file."),
+        Field(max_length=20, description="Workspace files, a directory, or `artifact:ID`; none: no file."),
     ] = [],
     selector: Annotated[
         PageSelector | None,
-        known_field(
+        element_field(
             "The file field, or where files are dropped; left out, the chooser that the page opened.",
             told="Left out: the open chooser.",
         ),
@@ -173,8 +181,8 @@ async def browser_file_upload(
     """Give files to a file field or the chooser that a click opened, or drop them on an area for files."""
     if drop and selector is None:
         raise ToolError("invalid_arguments", "to drop files, name the selector of where")
-    files = await read_uploads(ctx, paths)
-
+    folder = await find_folder(ctx, paths)
+    files = await read_uploads(ctx, paths) if folder is None else []
     wait_ms = timeoutMs or ELEMENT_MS
     limit_ms = timeoutMs or DEFAULT_MS
 
@@ -184,39 +192,97 @@ async def browser_file_upload(
         chooser = tab.file_chooser
         tab.file_chooser = None
         tab.chooser_opened.clear()
-        names = [file["name"] for file in files]
+        given = _Given(tab, files, folder, work_ms(limit_ms))
         if selector is not None:
-            hand_over = partial(_upload_to_element, files=files, drop=drop, timeout_ms=limit_ms)
-            given = await act_on_element(tab, Target(selector), hand_over, wait_ms=wait_ms, limit_ms=limit_ms)
-            how = "Dropped {} files on {}." if given.dropped else "Gave {} files to {}."
-            fields = {"files": names, "dropped": given.dropped, "element": given.element}
-            return ToolOutput(how.format(len(files), given.element), fields)
+            hand_over = partial(_upload_to_element, given=given, drop=drop)
+            element, dropped = await act_on_element(
+                tab, Target(selector), hand_over, wait_ms=wait_ms, limit_ms=limit_ms
+            )
+            how = "Dropped {} on {}." if dropped else "Gave {} to {}."
+            fields = {"files": given.names, "dropped": dropped, "element": element}
+            return ToolOutput(how.format(given, element), fields)
         if chooser is None:
-            raise ToolError("no_file_chooser", "the page asks for no files now; name the file field's selector")
-        await act_without_element(tab, limit_ms, "give the files", lambda: chooser.set_files(files, timeout=limit_ms))
-        return ToolOutput(f"Gave {len(files)} files to the open chooser.", {"files": names, "dropped": False})
+            raise ToolError("no_file_chooser", _NO_CHOOSER)
+        try:
+            await act_without_element(tab, limit_ms, "give the files", lambda: given.set_on(chooser.element))
+        except ToolError:
+            tab.file_chooser = chooser  # it is still open
+            raise
+        return ToolOutput(f"Gave {given} to the open chooser.", {"files": given.names, "dropped": False})
 
     return await pages.on_page(ctx, upload, snapshot=None)
 
 
+_NO_CHOOSER = (
+    "the page asks for no files now: click what asks for them first, or name the file field's selector, or with drop: "
+    "true an area that files are dropped on"
+)
+
+
 @dataclass(frozen=True, slots=True)
-class _GivenFiles:
-    """The element that files were given to, and whether they were dropped on it."""
+class _Given:
+    """What a call gives to a page: files, or a folder."""
 
-    element: str
-    dropped: bool
+    tab: Tab
+    files: list[Upload]
+    folder: UploadedFolder | None
+    limit_ms: int
+
+    @property
+    def names(self) -> list[str]:
+        return [file["name"] for file in self.files] if self.folder is None else list(self.folder.files)
+
+    def __str__(self) -> str:
+        if self.folder is None:
+            return f"{len(self.files)} files"
+        return f"the folder {self.folder.name!r} with {len(self.folder.files)} files"
+
+    async def set_on(self, field: "Locator | ElementHandle") -> None:
+        """Give it to a file field.
+
+        Raises:
+            ToolError: `invalid_arguments`: the field takes something else.
+        """
+        takes_folder = await field.get_attribute("webkitdirectory") is not None
+        if takes_folder and self.files:
+            raise ToolError("invalid_arguments", "the page asks for a folder: give the path of one in the workspace")
+        if self.folder is not None and not takes_folder:
+            raise ToolError("invalid_arguments", f"the page asks for files, not for a folder: {', '.join(self.names)}")
+        if len(self.files) > 1 and await field.get_attribute("multiple") is None:
+            raise ToolError("invalid_arguments", f"the page takes one file alone, and {len(self.files)} were given")
+        if self.folder is None:
+            await field.set_input_files(self.files, timeout=self.limit_ms)
+            return
+        # The browser reads the files when the page does, so the copy stays as long as the page.
+        copied = TemporaryDirectory(prefix="agentcore-upload-", ignore_cleanup_errors=True)
+        self.tab.given_folders.append(copied)
+        path = await asyncio.to_thread(self.folder.write_to, Path(copied.name))
+        await field.set_input_files(path, timeout=self.limit_ms)
 
 
-async def _upload_to_element(hit: Hit, *, files: list[Upload], drop: bool, timeout_ms: int) -> _GivenFiles:
-    """Set files on a file field or the one inside the element, or drop them there."""
+async def _upload_to_element(hit: Hit, *, given: _Given, drop: bool) -> tuple[str, bool]:
+    """Give files to a file field or the one inside the element, or drop them there.
+
+    Returns:
+        What they were given to, and whether they were dropped on it.
+    """
     locator = hit.locator
     if not drop:
         inner = locator.locator("input[type=file]")
-        if (await read_field(locator)).input_type in {"file", "label"}:
-            await locator.set_input_files(files, timeout=work_ms(timeout_ms))
-            return _GivenFiles(hit.description, dropped=False)
-        if await inner.count():
-            await inner.first.set_input_files(files, timeout=work_ms(timeout_ms))
-            return _GivenFiles(hit.description, dropped=False)
-    await locator.drop({"files": files}, timeout=work_ms(timeout_ms))
-    return _GivenFiles(hit.description, dropped=True)
+        input_type = (await read_field(locator)).input_type
+        field = locator if input_type == "file" else inner.first if await inner.count() else None
+        if input_type == "label" and field is None:
+            field = await _find_labelled_field(given.tab, hit)
+        if field is not None:
+            await given.set_on(field)
+            return hit.description, False
+    if given.folder is not None:
+        raise ToolError("invalid_arguments", "a folder cannot be dropped; give its files, or use a field for folders")
+    await locator.drop({"files": given.files}, timeout=given.limit_ms)
+    return hit.description, True
+
+
+async def _find_labelled_field(tab: Tab, hit: Hit) -> "Locator | None":
+    """Return the file field of a label that is elsewhere in the page."""
+    field = tab.refs.locate_below(hit.locator, "!control")
+    return field if await field.count() and (await read_field(field)).kind == "file" else None

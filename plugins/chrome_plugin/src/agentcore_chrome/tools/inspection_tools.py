@@ -2,14 +2,19 @@
 
 import asyncio
 from base64 import b64encode
-from dataclasses import replace
 from typing import Annotated, Literal
 
-from agentcore.api import Field, Image, ToolContext, ToolError, ToolResult, tool
+from agentcore.api import Field, ToolContext, ToolError, ToolResult, also_called, tool
 from agentcore_chrome.tab import wait_conditions
 from agentcore_chrome.tab.elements import Target, act_without_element
 from agentcore_chrome.tab.reading import read_tree
-from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions, take_preview, take_screenshot
+from agentcore_chrome.tab.screenshot import (
+    Format,
+    ScreenshotOptions,
+    reduce_for_model,
+    take_preview,
+    take_screenshot,
+)
 from agentcore_chrome.tab.snapshot import describe_empty_page, take_snapshot
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
@@ -20,24 +25,25 @@ from agentcore_chrome.tools.arguments import (
     LimitMs,
     PageId,
     PageSelector,
+    element_field,
+    for_programs,
     known_field,
 )
-from agentcore_chrome.tools.result import ToolOutput, save_artifact, save_file
+from agentcore_chrome.tools.result import ToolOutput, save_artifact, save_file, show_picture, with_image
 from agentcore_chrome.tools.session_pages import SessionPages, reads_page
 
 _SHOWN = 100
 _TEXT_CHARS = 500
-_URL_CHARS = 2000
 _LEVELS = ("error", "warning", "info", "debug")
-_STATIC = frozenset(("image", "font", "stylesheet", "script", "media"))
-_WAIT_MS = 10_000
+WAIT_MS = 10_000
+FILE_NAMES = also_called("filename")
 
 
 @reads_page
 async def browser_snapshot(
     pages: SessionPages,
     ctx: ToolContext,
-    selector: Annotated[PageSelector | None, known_field("Only this part: a reference or a CSS selector.")] = None,
+    selector: Annotated[PageSelector | None, element_field("Only this part: a reference or a CSS selector.")] = None,
     depth: Annotated[int | None, known_field("How many levels.", ge=1, le=50)] = None,
     find: Annotated[
         str | None, Field(max_length=2000, description="Only lines with this text, or /regular expression/.")
@@ -70,8 +76,8 @@ async def _describe_no_match(tab: Tab, find: str | None, lines: int) -> str:
 async def browser_get_dom(
     pages: SessionPages,
     ctx: ToolContext,
-    selector: Annotated[PageSelector, known_field("Where the tree begins.")] = "body",
-    max_depth: Annotated[int, known_field("How many levels.", ge=1, le=50)] = 5,
+    selector: Annotated[PageSelector, element_field("Where the tree begins.")] = "body",
+    max_depth: Annotated[int, known_field("How many levels.", names=also_called("maxDepth"), ge=1, le=50)] = 5,
     resourceId: PageId = None,
     timeoutMs: LimitMs = DEFAULT_MS,
 ) -> ToolResult[results.ElementTree]:
@@ -91,32 +97,39 @@ async def browser_screenshot(
     pages: SessionPages,
     ctx: ToolContext,
     path: Annotated[
-        str | None, known_field("File in the workspace; left out, an artifact is kept.", max_length=4096)
+        str | None,
+        known_field("File in the workspace; left out, an artifact is kept.", names=FILE_NAMES, max_length=4096),
     ] = None,
-    selector: Annotated[PageSelector | None, known_field("Only this element.")] = None,
-    full_page: Annotated[bool, known_field("All of the page, not just what fits the window.")] = False,
-    format: Format = "png",  # noqa: A002
+    selector: Annotated[PageSelector | None, element_field("Only this element.")] = None,
+    full_page: Annotated[
+        bool, known_field("All of the page, not just what fits the window.", names=also_called("fullPage"))
+    ] = False,
+    format: Annotated[Format, Field(json_schema_extra=also_called("type"))] = "png",  # noqa: A002
     inline: Annotated[bool, known_field("Give the picture itself.", told="Show it in full size.")] = False,
     resourceId: PageId = None,
     timeoutMs: LimitMs = DEFAULT_MS,
 ) -> ToolResult[results.PageScreenshot]:
     """Take a picture of the page or one element: shown small, kept as an artifact or in the file `path`."""
     options = ScreenshotOptions(Target(selector) if selector else None, full_page, format, timeoutMs)
-    mime = options.mime
+    is_model = ctx.model_chars is not None
 
     async def capture(tab: Tab) -> ToolOutput:
         picture = await take_screenshot(tab, options)
         if path is not None:
-            shown = await asyncio.to_thread(save_file, ctx.workspace, path, picture)
-            output = ToolOutput(f"Wrote {shown} ({len(picture):,} bytes).", {"path": shown, "mime": mime})
+            shown = await asyncio.to_thread(save_file, ctx.workspace, path, picture.data)
+            fields = {"path": shown, "mime": picture.mime, "picture": picture.to_json()}
+            output = ToolOutput(f"Wrote {shown} ({len(picture.data):,} bytes).", fields)
         elif inline:
-            fields = {"mime": mime, "dataBase64": b64encode(picture).decode("ascii")}
-            return ToolOutput("", fields, (Image(picture, mime),))
+            picture = await reduce_for_model(tab, picture, options) if is_model else picture
+            encoded = b64encode(picture.data).decode("ascii")
+            output = ToolOutput("", {"mime": picture.mime, "dataBase64": encoded, "picture": picture.to_json()})
+            return show_picture(tab, output, picture) if is_model else with_image(output, picture)
         else:
-            output = await save_artifact(ctx, picture, mime, f"{tab.resource_id}.{format}")
+            output = await save_artifact(ctx, picture.data, picture.mime, f"{tab.resource_id}.{format}")
+            output = output.with_more(ToolOutput("", {"picture": picture.to_json()}))
         # Programs have no use for a preview.
-        small = None if ctx.model_chars is None else await take_preview(tab, options)
-        return output if small is None else replace(output, blocks=(*output.blocks, Image(small, "image/jpeg")))
+        small = await take_preview(tab, options) if is_model else None
+        return output if small is None else show_picture(tab, output, small)
 
     return await pages.on_page(ctx, capture)
 
@@ -126,7 +139,12 @@ async def browser_pdf(
     pages: SessionPages,
     ctx: ToolContext,
     path: Annotated[
-        str | None, Field(max_length=4096, description="File in the workspace; left out, an artifact is kept.")
+        str | None,
+        Field(
+            max_length=4096,
+            description="File in the workspace; left out, an artifact is kept.",
+            json_schema_extra=FILE_NAMES,
+        ),
     ] = None,
     resourceId: PageId = None,
 ) -> ToolResult[results.SavedFile]:
@@ -183,20 +201,19 @@ async def browser_network_requests(
     """Give the requests that the page made lately: method, status, address."""
 
     async def read(tab: Tab) -> ToolOutput:
-        requests = await act_without_element(tab, DEFAULT_MS, "read the requests", tab.page.requests)
-        shown = [
-            {
-                "method": request.method,
-                "url": request.url[:_URL_CHARS],
-                "type": request.resource_type,
-                "status": response.status if (response := request.existing_response) is not None else None,
-                "failure": request.failure,
-            }
-            for request in requests[-_SHOWN:]
-            if static or request.resource_type not in _STATIC
-        ]
+        found = tab.requests.list_requests(with_static=static)
+        shown = found[-_SHOWN:]
+        of_parts = tab.requests.count(is_static=True)
+        hidden = 0 if static else of_parts
+        earlier = tab.requests.count(is_static=False) + of_parts - hidden - len(shown)
         lines = [f"{one['method']} {one['status'] or one['failure'] or '…'} {one['url']}" for one in shown]
-        return ToolOutput("\n".join(lines) or "No requests.", {"requests": shown})
+        lines = lines or ["No requests."]
+        if earlier:
+            lines.insert(0, f"[{earlier:,} earlier requests are left out]")
+        if hidden:
+            lines.append(f"[{hidden:,} for pictures, fonts, styles, scripts and media; static: true shows them]")
+        fields = {"requests": shown, "leftOut": earlier, "staticLeftOut": hidden}
+        return ToolOutput("\n".join(lines), fields, is_cut=earlier > 0)
 
     return await pages.on_page(ctx, read)
 
@@ -205,14 +222,16 @@ async def browser_network_requests(
 async def browser_wait_for(
     pages: SessionPages,
     ctx: ToolContext,
-    selector: PageSelector | None = None,
+    selector: Annotated[PageSelector | None, element_field("CSS selector, or a reference such as e12.")] = None,
     state: Annotated[wait_conditions.ElementState, known_field("What the element shall be.")] = "visible",
     condition: Annotated[
-        str | None, known_field("JavaScript expression that shall be true.", max_length=100_000)
+        str | None,
+        known_field("JavaScript expression that shall be true.", names=also_called("function"), max_length=100_000),
     ] = None,
     text: Annotated[str | None, known_field("Text that shall be seen.", max_length=2000)] = None,
     textGone: Annotated[str | None, known_field("Text that shall be gone.", max_length=2000)] = None,
-    timeout: Annotated[int, known_field("Limit in ms.", ge=1, le=300_000)] = _WAIT_MS,
+    timeoutMs: Annotated[int | None, known_field("Limit in ms; left out, 10,000.", ge=1, le=300_000)] = None,
+    timeout: Annotated[int | None, for_programs("The same as timeoutMs.", ge=1, le=300_000)] = None,
     resourceId: PageId = None,
 ) -> ToolResult[results.PageAddress]:
     """Wait for an element, a text, the end of a text, or a JavaScript condition: one of them."""
@@ -222,15 +241,17 @@ async def browser_wait_for(
             "invalid_arguments", f"give one of selector, condition, text, textGone; {len(given)} were given"
         )
 
+    limit_ms = timeoutMs or timeout or WAIT_MS
+
     async def wait(tab: Tab) -> ToolOutput:
         if condition is not None:
-            await wait_conditions.for_condition(tab, condition, timeout)
+            await wait_conditions.for_condition(tab, condition, limit_ms)
         elif text is not None:
-            await wait_conditions.for_text(tab, text, timeout)
+            await wait_conditions.for_text(tab, text, limit_ms)
         elif textGone is not None:
-            await wait_conditions.for_text(tab, textGone, timeout, is_gone=True)
+            await wait_conditions.for_text(tab, textGone, limit_ms, is_gone=True)
         else:
-            await wait_conditions.for_selector(tab, str(selector), state, timeout)
+            await wait_conditions.for_selector(tab, str(selector), state, limit_ms)
         return ToolOutput("It is so now.", {"url": tab.page.url})
 
     return await pages.on_page(ctx, wait)

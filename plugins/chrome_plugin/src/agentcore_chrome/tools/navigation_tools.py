@@ -3,7 +3,8 @@
 from collections.abc import Awaitable
 from typing import Annotated
 
-from agentcore.api import Resource, ToolContext, ToolResult, tool
+from agentcore.api import Resource, ToolContext, ToolResult, also_called, tool
+from agentcore_chrome.browser.launching import require_display
 from agentcore_chrome.live.picture import LIVE_VIEW
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab.navigation import (
@@ -42,12 +43,14 @@ async def browser_launch(
     ctx: ToolContext,
     headless: Annotated[bool | None, known_field("Without a window; left out, as the settings say.")] = None,
     viewport: Annotated[Viewport | None, known_field("Size of the page, 1280 by 720 if left out.")] = None,
-    new_page: Annotated[bool, for_programs("Open a further page.")] = False,
+    new_page: Annotated[bool, for_programs("Open a further page.", names=also_called("newPage"))] = False,
     url: Annotated[Url | None, for_programs("Go there at once.")] = None,
     resourceId: Annotated[PageId, for_programs("The page; default: the first.")] = None,
 ) -> ToolResult[results.LaunchedPage]:
     """Start the browser with a window, or a size of its own. Other tools start it too."""
     resource = pages.require_resource(ctx)
+    if headless is False and not pages.settings.is_elsewhere:
+        require_display()  # before the option is stored, which later calls would fail by
     is_running = pages.find_open_page(ctx) is not None
     pages.set_options(resource.session_id, headless, viewport)
     further = new_page and is_running

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from agentcore.api import CallPreview, Field, ToolContext, ToolError, ToolResult, tool
+from agentcore.api import CallPreview, Field, ToolContext, ToolError, ToolResult, also_called, tool
 from agentcore_chrome.browser.attached_pages import OtherPage, target_not_found
 from agentcore_chrome.tab.dialogs import DialogAnswer
 from agentcore_chrome.tab.tab import Tab, TabOptions
@@ -29,7 +29,9 @@ async def browser_handle_dialog(
     pages: SessionPages,
     ctx: ToolContext,
     accept: Annotated[bool, known_field("OK, or Cancel.")],
-    text: Annotated[str | None, known_field("Text for a prompt.", max_length=10_000)] = None,
+    text: Annotated[
+        str | None, known_field("Text for a prompt.", names=also_called("promptText"), max_length=10_000)
+    ] = None,
     next: Annotated[  # noqa: A002
         bool, known_field("None is open: answer the next one so, as soon as it opens.")
     ] = False,

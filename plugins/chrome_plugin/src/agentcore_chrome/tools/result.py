@@ -11,6 +11,7 @@ from agentcore.api import ArtifactLink, Image, Text, ToolContext, ToolError, Too
 from agentcore_chrome.call_limit import cleaning_s
 from agentcore_chrome.lost_failures import ignore_failure
 from agentcore_chrome.tab.dialogs import DialogRecord
+from agentcore_chrome.tab.picture import Picture
 from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class ToolOutput:
 async def make_result(ctx: ToolContext, tab: Tab, output: ToolOutput, ids: dict[str, Any]) -> ToolResult:
     """Build the result of a call, with the dialogs, downloads, popups and user changes since the last result."""
     notes, fields = _collect_events(tab)
+    await _collect_chooser(tab, notes, fields)
     links = await _collect_downloads(ctx, tab, notes, fields)
     text = "\n".join([output.text, *notes]) if notes else output.text
     return ToolResult(
@@ -69,6 +71,17 @@ async def save_artifact(ctx: ToolContext, data: bytes, mime: str, name: str) -> 
     link = await ctx.artifacts.save(data, mime=mime, name=name)
     fields = {"artifactId": link.artifact_id, "mime": mime, "sizeBytes": len(data)}
     return ToolOutput(f"Kept as artifact {link.name} ({len(data):,} bytes).", fields, (link,))
+
+
+def show_picture(tab: Tab, output: ToolOutput, picture: Picture) -> ToolOutput:
+    """Return the output with a picture for a model, whose pixels its next coordinates are."""
+    tab.shown_picture = picture
+    return with_image(output.with_more(ToolOutput(picture.describe(), {"shown": picture.to_json()})), picture)
+
+
+def with_image(output: ToolOutput, picture: Picture) -> ToolOutput:
+    """Return the output with a picture."""
+    return output.with_more(ToolOutput("", {}, (Image(picture.data, picture.mime),)))
 
 
 def describe_dialog(dialog: DialogRecord) -> ToolOutput:
@@ -102,11 +115,19 @@ def _collect_events(tab: Tab) -> tuple[list[str], dict[str, Any]]:
     if popups := tab.pop_popups():
         notes += [f"The page opened another: {popup.name} {popup.page.url}" for popup in popups]
         fields["popups"] = [popup.describe_ids() for popup in popups]
-    if tab.file_chooser is not None and not tab.file_chooser_reported:
-        tab.file_chooser_reported = True
-        notes.append("The page asks for files.")
-        fields["fileChooser"] = {"multiple": tab.file_chooser.is_multiple()}
     return notes, fields
+
+
+async def _collect_chooser(tab: Tab, notes: list[str], fields: dict[str, Any]) -> None:
+    """Report that the page asks for files, or for a folder, once for each time."""
+    chooser = tab.file_chooser
+    if chooser is None or tab.file_chooser_reported:
+        return
+    tab.file_chooser_reported = True
+    asked = await tab.run_or_default(lambda: chooser.element.get_attribute("webkitdirectory"), None)
+    what = "one file" if not chooser.is_multiple() else "files"
+    notes.append(f"The page asks for {'a folder' if asked is not None else what}: browser_file_upload gives it.")
+    fields["fileChooser"] = {"multiple": chooser.is_multiple(), "folder": asked is not None}
 
 
 async def _collect_downloads(

@@ -31,6 +31,7 @@ class FileChooserData(TypedDict):
     """The page asks for files."""
 
     multiple: bool
+    folder: bool
 
 
 class SavedDownload(TypedDict):
@@ -256,10 +257,30 @@ class SavedFile(PageResult, total=False):
     sizeBytes: int
 
 
+class PictureArea(TypedDict):
+    """A rectangle of the document, in CSS pixels from its top left corner."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class PictureSize(TypedDict):
+    """Size of an image, and what it shows: `scale` is its pixels for each CSS pixel of `area`."""
+
+    width: int
+    height: int
+    scale: float
+    area: PictureArea
+
+
 class PageScreenshot(SavedFile, total=False):
     """A picture: a file, an artifact, or, if `inline`, itself."""
 
     dataBase64: str
+    picture: PictureSize
+    shown: Annotated[PictureSize, Field(description="What a model was shown: its x and y are pixels of that.")]
 
 
 class PageSnapshot(PageResult, total=False):
@@ -308,6 +329,8 @@ class MadeRequests(PageResult, total=False):
     """The newest requests, oldest first."""
 
     requests: list[MadeRequest]
+    leftOut: Annotated[int, Field(description="Earlier requests that are not listed.")]
+    staticLeftOut: Annotated[int, Field(description="Pictures, fonts, styles, scripts and media, not listed.")]
 
 
 # -- `chrome` --------------------------------------------------------------------------------------------------
@@ -411,6 +434,8 @@ class TabScreenshot(TabAddress, total=False):
     mime: str
     sizeBytes: int
     artifactId: str
+    picture: PictureSize
+    shown: Annotated[PictureSize, Field(description="What a model was shown: its x and y are pixels of that.")]
 
 
 class TabContent(TabResult, total=False):

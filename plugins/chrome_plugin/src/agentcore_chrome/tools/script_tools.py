@@ -3,7 +3,7 @@
 import json
 from typing import Annotated, Any
 
-from agentcore.api import ToolContext, ToolError, ToolResult, tool
+from agentcore.api import Field, ToolContext, ToolError, ToolResult, also_called, known_to_models, tool
 from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.failures import extract_headline, is_driver_error
 from agentcore_chrome.tab.elements import ELEMENT_MS, Hit, Target, act_on_element
@@ -19,7 +19,7 @@ from agentcore_chrome.tools.arguments import (
     PageLimitMs,
     PageSelector,
     Script,
-    known_field,
+    element_field,
 )
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages
@@ -32,8 +32,8 @@ from agentcore_chrome.tools.session_pages import SessionPages
 async def browser_evaluate(
     pages: SessionPages,
     ctx: ToolContext,
-    script: Script,
-    selector: Annotated[PageSelector | None, known_field("An element that a function is called with.")] = None,
+    script: Annotated[Script, Field(json_schema_extra=known_to_models() | also_called("function", "expression"))],
+    selector: Annotated[PageSelector | None, element_field("An element that a function is called with.")] = None,
     resourceId: PageId = None,
     timeoutMs: PageLimitMs = DEFAULT_MS,
 ) -> ToolResult[results.PageEvaluation]:

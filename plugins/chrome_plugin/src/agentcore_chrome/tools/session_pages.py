@@ -98,7 +98,7 @@ class SessionPages(EngineModule):
             tag="browser-panel",
             script="browser-panel.js",
             folder=Path(__file__).parents[1] / "component",
-            title={"en": "Web pages in chats", "zh": "对话中的网页"},
+            title={"en": "Web pages", "zh": "网页"},
             icon="app-window",
             resource_views={self.resource_type: "browser-page-view"},
         )

@@ -31,12 +31,6 @@ _STAYS_READ_ONLY = """(e, limit) => new Promise(done => {
   const look = () => (!e.readOnly || performance.now() > end ? done(e.readOnly) : setTimeout(look, 50));
   look();
 })"""
-_TO_END = """e => {
-  if (e.isContentEditable) {
-    getSelection().selectAllChildren(e);
-    getSelection().collapseToEnd();
-  } else try { e.setSelectionRange(e.value.length, e.value.length); } catch { /* a type of input without a caret */ }
-}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,21 +124,21 @@ async def append_text(tab: Tab, hit: Hit, text: str, *, wait_ms: int, timeout_ms
     """
     locator, _ = await _find_editable(tab, hit, wait_ms)
     await locator.focus(timeout=wait_ms)
-    await locator.evaluate(_TO_END, timeout=wait_ms)
+    await tab.refs.ask(locator, "caretAtEnd", wait_ms)
     await locator.press_sequentially(text, timeout=work_ms(timeout_ms))
 
 
 async def _find_editable(tab: Tab, hit: Hit, timeout_ms: int) -> "tuple[Locator, FieldState]":
     """Return the editable field, once a user can reach it: the element itself, or the one inside it."""
     locator, state = await _find_field(hit.locator, timeout_ms)
-    if not await _receives_keys_only(locator, state, timeout_ms):
+    if not await _receives_keys_only(tab, locator, state, timeout_ms):
         await wait_until_reachable(tab, replace(hit, locator=locator), timeout_ms)
     return locator, state
 
 
-async def _receives_keys_only(locator: "Locator", state: FieldState, timeout_ms: int) -> bool:
+async def _receives_keys_only(tab: Tab, locator: "Locator", state: FieldState, timeout_ms: int) -> bool:
     """True if a field is the keyboard input of an editor, which draws the text elsewhere."""
-    return state.kind == "code" or await is_hidden_text_field(locator, timeout_ms)
+    return state.kind == "code" or await is_hidden_text_field(tab, locator, timeout_ms)
 
 
 async def _find_field(locator: "Locator", timeout_ms: int) -> "tuple[Locator, FieldState]":

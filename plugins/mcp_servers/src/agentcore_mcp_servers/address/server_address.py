@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from types import TracebackType
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
 import httpx2
@@ -62,6 +63,13 @@ class ServerAddress:
         self._background = Background("mcp_servers:address")
         self._is_over = asyncio.Event()
         self.ending = "could not be reached"
+        self.output = ""
+        self.host = urlsplit(url).hostname or ""
+
+    @property
+    def brief_ending(self) -> str:
+        """The same as `ending`, which is one line."""
+        return self.ending
 
     async def __aenter__(self) -> Dispatcher[Any]:
         """Check the address and open the transport.
@@ -93,6 +101,10 @@ class ServerAddress:
             self._policy.check(self._url)
             await self._policy.resolve(self._url)
         except ToolError as exc:
+            if exc.type == "host_not_found":
+                raise ToolError(
+                    "server_not_started", exc.message, retryable=True, waits_for="network", host=self.host
+                ) from exc
             raise ToolError("server_not_started", f"its address is refused: {exc.message}") from exc
 
     async def _create_transport(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:

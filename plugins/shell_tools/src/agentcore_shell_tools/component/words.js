@@ -15,7 +15,7 @@ const WORDS = {
     processes: 'Processes', type: 'Type here', askFailed: 'You could not be asked',
   },
   zh: {
-    title: '终端', about: '在后台运行的命令，由您或智能体启动。',
+    title: '终端', about: '在后台运行的命令，由你或智能体启动。',
     command: '命令', placeholder: 'npm run dev', run: '运行', newTerminal: '新建终端',
     none: '没有正在运行的命令', noneText: '在上方启动命令或终端。智能体在后台启动的命令也会显示在这里。',
     running: '运行中', ended: '已结束', exit: '退出码 {code}', end: '结束', endNamed: '结束 {command}', open: '打开 {command}',

@@ -4,14 +4,14 @@ import {base, buttons, cards, tables, views} from 'agentcore/styles.js';
 
 const TEXTS = {
   en: {
-    title: 'agentcore’s own page', reload: 'Undo all changes (reload)', page: 'Page', seen: 'Heard of', state: 'State', active: 'acts', open: 'open', gone: 'gone',
+    title: 'Changes to this page', reload: 'Undo all changes (reload)', page: 'Page', seen: 'Heard of', state: 'State', active: 'acts', open: 'open', gone: 'gone',
     seconds: (/** @type {number} */ s) => `${s} s ago`, dropped: 'Dropped or refused', none: 'No page is connected.',
     about: 'Agents can read this page, run scripts in it and change it. The page that was used last acts. Whatever they change lasts until a reload; scripts and HTML always need your approval.',
   },
   zh: {
-    title: 'agentcore 自身页面', reload: '撤销所有更改（重新加载）', page: '页面', seen: '最近联系', state: '状态', active: '当前执行', open: '已打开', gone: '已离开',
+    title: '对本页面的更改', reload: '撤销所有更改（重新加载）', page: '页面', seen: '最近联系', state: '状态', active: '当前执行', open: '已打开', gone: '已离开',
     seconds: (/** @type {number} */ s) => `${s} 秒前`, dropped: '已丢弃或拒绝', none: '没有已连接的页面。',
-    about: '智能体可以读取本页面、在其中运行脚本并修改它。最近使用的页面负责执行。所有更改在重新加载后消失；脚本和 HTML 始终需要您的批准。',
+    about: '智能体可以读取本页面、在其中运行脚本并修改它。最近使用的页面负责执行。所有更改在重新加载后消失；脚本和 HTML 始终需要你的批准。',
   },
 };
 

@@ -1,7 +1,7 @@
 /** Texts of the module's page and of the view of a shared tab. */
 
 const EN = {
-  title: 'Your own tabs',
+  title: 'Your tabs',
   about: 'A tab of your own browser, where you are logged in, can be shared with one chat: its agent then reads that tab and acts in it, each action under the rules of your approvals. Nothing else in your browser is seen.',
   howTitle: 'How to share a tab',
   steps: [
@@ -24,8 +24,8 @@ const EN = {
 
 /** @type {typeof EN} */
 const ZH = {
-  title: '您自己的标签页',
-  about: '您自己浏览器中已登录的标签页可以与一个对话共享：该对话的智能体便可读取此标签页并在其中操作，每个操作都遵循您的批准规则。浏览器中的其他内容不会被看到。',
+  title: '你自己的标签页',
+  about: '你自己浏览器中已登录的标签页可以与一个对话共享：该对话的智能体便可读取此标签页并在其中操作，每个操作都遵循你的批准规则。浏览器中的其他内容不会被看到。',
   howTitle: '如何共享标签页',
   steps: [
     '一次性：将 agentcore 扩展装入浏览器（方法见 docs/extension.md）。',
@@ -35,8 +35,8 @@ const ZH = {
   none: '没有共享的标签页。',
   chat: '前往对话', with: (title) => `已与对话“${title}”共享`, open: '显示', end: '结束共享', ended: '此标签页已不再共享。', endFailed: '未能结束',
   ready: '已共享', paused: '已暂停', away: '浏览器不在线',
-  whyPaused: '标签页已离开您共享的网站。侧边栏会询问您是否允许智能体在那里继续。',
-  whyAway: '您的浏览器已关闭，或无法连接到本服务器。半分钟后共享会自动结束。',
+  whyPaused: '标签页已离开你共享的网站。侧边栏会询问你是否允许智能体在那里继续。',
+  whyAway: '你的浏览器已关闭，或无法连接到本服务器。半分钟后共享会自动结束。',
   by: (client, browser) => (browser ? `由 ${client} 共享（${browser}）` : `由 ${client} 共享`),
   look: '显示页面画面', lookAgain: '再次显示', looking: '正在询问浏览器…',
   picture: '标签页的画面', lookFailed: '没有画面',

@@ -4,7 +4,7 @@ import secrets
 from functools import cache
 from pathlib import Path
 
-_ENGINE = ("its.js", "roles.js", "names.js", "tree.js", "engine.js")
+_ENGINE = ("its.js", "roles.js", "names.js", "tree.js", "clicking.js", "engine.js")
 _HEARD = f"heard-{secrets.token_hex(8)}"
 """The event that reports elements with listeners; its name is random, so that no page can know it."""
 
@@ -24,6 +24,12 @@ def with_its(script: str) -> str:
 def listener_search() -> str:
     """Return the script that reports elements with listeners, for the page's own world with the console's API."""
     return _read_script("listeners.js").replace("HEARD_EVENT", f"'{_HEARD}'")
+
+
+@cache
+def file_pickers() -> str:
+    """Return the script that lets file pickers of pages be answered, for the page's own world before its scripts."""
+    return _read_script("pickers.js")
 
 
 def _read_script(name: str) -> str:

@@ -1,6 +1,32 @@
 // The selector engine that the driver evaluates in an isolated world of each document, separate from the page's scripts:
 // `MARK:NUMBER` finds an element by its reference. `!walk`, `!ready` and `!moved` return a new element, outside of the
-// page, whose text is the result; so do `!describe` and `!obstacles`, of one element.
+// page, whose text is the result; so do `!describe`, `!obstacles` and others of one element. `!label`, `!control` and `!box`
+// find another element.
+
+const PARTS_LOADED = 'img[src], script[src], link[rel~=stylesheet][href], iframe[src], frame[src], video[src], audio[src]';
+const PENDING_SHOWN = 20;
+
+/** Return the addresses of the parts of the document that have not arrived. */
+const listPending = () => {
+  const done = new Set(performance.getEntriesByType('resource').map(entry => entry.name));
+  const urls = [...its(document).querySelectorAll(PARTS_LOADED)].map(part => part.src || part.href);
+  return [...new Set(urls.filter(url => /^https?:/.test(url) && !done.has(url)))];
+};
+
+/**
+ * Have the page drawn although stylesheets in its head have not arrived. The browser looks anew at a link whose `media` is
+ * set, and once there is a body, a stylesheet holds up nothing; it goes on loading, and applies when it is there. As both
+ * changes are made in one task, no script and no drawing sees the first one.
+ */
+const drawWithout = pending => {
+  for (const link of its(document).querySelectorAll('link[rel~=stylesheet][href]')) {
+    if (link.sheet || !pending.includes(link.href)) continue;
+    const media = link.getAttribute('media');
+    link.setAttribute('media', 'print');
+    if (media === null) link.removeAttribute('media');
+    else link.setAttribute('media', media);
+  }
+};
 
 const make = () => {
   const numbers = new WeakMap();
@@ -34,6 +60,11 @@ const make = () => {
   };
   const verbs = {
     ready: () => mark,
+    pending: () => {
+      const pending = listPending();
+      drawWithout(pending);
+      return pending.slice(0, PENDING_SHOWN);
+    },
     moved: () => {
       observe();
       return [mark, moves, its(document).readyState];
@@ -50,11 +81,26 @@ const make = () => {
       const tree = new Tree(keyOf, heard);
       return hit ? tree.describe(tree.controlAround(hit)) : 'nothing';
     },
+    window: (root, x, y) => {
+      const isInView = x >= scrollX && x < scrollX + innerWidth && y >= scrollY && y < scrollY + innerHeight;
+      if (x !== undefined && !isInView) scrollTo({ left: x - innerWidth / 2, top: y - innerHeight / 2, behavior: 'instant' });
+      return [mark, scrollX, scrollY, innerWidth, innerHeight, devicePixelRatio];
+    },
     obstacles: root => {
       const tree = new Tree(keyOf, heard);
-      its(root).scrollIntoViewIfNeeded();
+      const part = its(root).firstElementChild ?? withBox(root);
+      its(getComputedStyle(root).display === 'contents' ? part : root).scrollIntoViewIfNeeded();
       return { isHidden: tree.isOutOfSight(root), cover: tree.coverOf(root), disabler: tree.disablerOf(root) };
     },
+    peculiarity: peculiarityOf,
+    coveredByItsOwn: isCoveredByItsOwn,
+    takesKeysForAnother,
+    drawnOver: isDrawnOver,
+    caretAtEnd: putCaretAtEnd,
+    clickArea: root => its(root).click(),
+    isInert: root => its(root).closest('[inert]') !== null,
+    hasContent: () => its(document).body?.firstElementChild != null,
+    contentType: () => its(document).contentType,
     walk: (root, deepest) => {
       observer?.disconnect();
       observer = null;
@@ -64,6 +110,7 @@ const make = () => {
       return [mark, lines, its(document).title, scrollY > 0 ? tree.firstInView() : 0];
     },
   };
+  const others = { label: visibleLabelOf, box: withBox, control: label => label.control };
   const find = reference => {
     const [of, number] = reference.split(':');
     const element = of === mark ? elements.get(Number(number)) : null;
@@ -73,8 +120,9 @@ const make = () => {
     find(root, said) {
       if (!said.startsWith('!')) return find(said);
       const [verb, ...numbers] = said.slice(1).split(' ');
+      if (verb in others) return [others[verb](root)].filter(Boolean);
       const carrier = its(document).createElement('pre');
-      carrier.textContent = JSON.stringify(verbs[verb](root, ...numbers.map(Number)));
+      carrier.textContent = JSON.stringify(verbs[verb](root, ...numbers.map(Number)) ?? null);
       return [carrier];
     },
   };

@@ -45,6 +45,31 @@ function isSkipped(element) {
   return NOT_DRAWN.has(element.localName) || (element.localName === 'title' && element.parentNode?.localName === 'svg');
 }
 
+/**
+ * Return the box of an element. One with `display: contents` has none: it is drawn as its content alone, and that has the
+ * box which a user sees and clicks.
+ */
+function boxOf(element) {
+  const own = its(element).getBoundingClientRect();
+  if (own.width || own.height || getComputedStyle(element).display !== 'contents') return own;
+  const parts = [];
+  for (const child of childrenOf(element)) {
+    if (child instanceof Element) parts.push(boxOf(child));
+    else if (child instanceof Text) {
+      const range = new Range();
+      range.selectNode(child);
+      parts.push(range.getBoundingClientRect());
+    }
+  }
+  const drawn = parts.filter(part => part.width && part.height);
+  if (!drawn.length) return own;
+  const left = Math.min(...drawn.map(part => part.left));
+  const top = Math.min(...drawn.map(part => part.top));
+  const right = Math.max(...drawn.map(part => part.right));
+  const bottom = Math.max(...drawn.map(part => part.bottom));
+  return new DOMRect(left, top, right - left, bottom - top);
+}
+
 class Names {
   constructor(styles) { this.styles = styles; this.texts = new Map(); this.labelled = new Map(); }
 

@@ -162,15 +162,16 @@ class Tree {
   isOutOfSight(element) {
     const checkOpacity = roleOf(element) !== 'combobox' || element.localName === 'select';
     // the options' first names, which browsers of shells before Chromium 121 know, too
-    const isShown = its(element).checkVisibility({ checkVisibilityCSS: true, checkOpacity });
-    const box = its(element).getBoundingClientRect();
+    const isShown = getComputedStyle(element).visibility === 'visible'
+      && its(withBox(element)).checkVisibility({ checkVisibilityCSS: true, checkOpacity });
+    const box = boxOf(element);
     if (!box.width || !box.height || !isShown) return true;
     return box.right <= 0 || box.bottom <= 0 || box.left >= innerWidth || box.top >= innerHeight;
   }
 
   /** Return what is above the middle of an element; empty if nothing is, or only parts of the same control. */
   coverOf(element) {
-    const box = its(element).getBoundingClientRect();
+    const box = boxOf(element);
     const root = its(element).getRootNode();
     const hit = root.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
     if (!hit || its(hit).contains(element) || its(element).contains(hit)) return '';
@@ -264,7 +265,7 @@ class Tree {
     if (!why) return '';
     const needsPointer = why !== 'role' && why !== 'edit';
     if (needsPointer && getComputedStyle(element).pointerEvents === 'none') return '';
-    const box = element.localName === 'area' ? imageBoxOf(element) : read.getBoundingClientRect();
+    const box = element.localName === 'area' ? imageBoxOf(element) : boxOf(element);
     if ((!box.width || !box.height) && !takesKeysUnseen(element, role, why)) return '';
     return read.getAttribute('aria-hidden') === 'true' && getComputedStyle(element).opacity === '0' ? '' : why;
   }
