@@ -71,11 +71,18 @@ class Modules:
 
     async def enable(self, name: str) -> ModuleRecord:
         """Start one module that is not running."""
+        await self.enable_together([name])
+        return self.records[name]
+
+    async def enable_together(self, names: Sequence[str]) -> None:
+        """Start those of these modules that are not running, at the same time."""
         async with self._change:
-            record = self.records.get(name)
-            if record is None or record.state not in ("ready", "loading"):
-                await self._start_one(name, record)
-            return self.records[name]
+            off = [
+                name
+                for name in dict.fromkeys(names)
+                if (record := self.records.get(name)) is None or record.state not in ("ready", "loading")
+            ]
+            await self._start_stopped(off)
 
     async def disable(self, name: str) -> ModuleRecord:
         """Stop one module, and those that require it."""
@@ -255,7 +262,7 @@ class Modules:
             if record is not None and record.state == "ready":
                 await self._reload_modules(record)
             elif record is not None and record.state != "stopped":
-                await self._start_one(name, record)
+                await self._start_stopped([name])
 
     def reorder_modules(self, names: Iterable[str]) -> None:
         """Put the modules into the order of app.json, by which the first of two tools with one name counts."""
@@ -278,15 +285,19 @@ class Modules:
 
     # -- inside ------------------------------------------------------------------------------------------------
 
-    async def _start_one(self, name: str, before: ModuleRecord | None) -> None:
-        """Start a module that does not run, with the code that is on the disk now, unless its distribution runs."""
-        family = [] if before is None else self._running_family(before)
-        if before is not None and not family:
-            await asyncio.to_thread(unload_modules, [before.found] if before.found is not None else [])
-        record = ModuleRecord(name)
-        await self._lifecycle.start([record])
-        if family and record.origin:
-            record.use_loaded_version(family[0].origin.get("version", ""))
+    async def _start_stopped(self, names: Sequence[str]) -> None:
+        """Start modules that do not run, with the code that is on the disk now, unless their distribution runs."""
+        families = {}
+        for name in names:
+            before = self.records.get(name)
+            families[name] = [] if before is None else self._running_family(before)
+            if before is not None and not families[name]:
+                await asyncio.to_thread(unload_modules, [before.found] if before.found is not None else [])
+        records = [ModuleRecord(name) for name in names]
+        await self._lifecycle.start(records)
+        for record in records:
+            if families[record.name] and record.origin:
+                record.use_loaded_version(families[record.name][0].origin.get("version", ""))
 
     async def _reload_modules(self, record: ModuleRecord) -> list[ModuleRecord]:
         is_alone = await asyncio.to_thread(self._has_code_of_its_block, record)

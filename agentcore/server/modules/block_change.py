@@ -166,7 +166,8 @@ async def apply_block_change(
         found = await switch.sole_candidate(name)
         if found is not None:  # the user has seen its block
             await sources.choose_source(name, found, "person", runs=False)
-        await switch.enable(name)
+    if change.added:
+        await switch.enable_together(change.added)
 
 
 def _plan_change(family: Family, key: str, old: Any, block: Mapping[str, Any] | None) -> SettingChange:

@@ -39,10 +39,15 @@ class ModuleSwitch:
             ToolError: `module_not_found`: it is neither listed nor installed.
             Refusal: `setting_read_only`, `config_not_written`.
         """
-        await self._check_exists(name)
-        if not is_passed_as_object(self._modules.records.get(name)):
-            await self._set_listed(name, is_on=True)
-        await self._modules.enable(name)
+        await self.enable_together([name])
+
+    async def enable_together(self, names: Sequence[str]) -> None:
+        """List modules and start them at the same time; see `enable`."""
+        for name in names:
+            await self._check_exists(name)
+            if not is_passed_as_object(self._modules.records.get(name)):
+                await self._set_listed(name, is_on=True)
+        await self._modules.enable_together(names)
         await self._sort_modules()
 
     async def must_confirm(self, principal: Principal, name: str, action: ModuleAction) -> bool:

@@ -13,6 +13,8 @@ GROUPS = {
 SOURCE = '''
 """Bells: one module for each."""
 
+import asyncio
+
 from agentcore.api import BaseModel, Field, Module, SecretStr
 
 
@@ -35,6 +37,14 @@ class Ringing(Module):
         self.name, self._block = name, block
         self.title = f"Bell {block.sound}"
 
+    async def init(self, runtime):
+        if self._block.sound != "in chorus":
+            return
+        _waiting.append(self.name)
+        async with asyncio.timeout(20):
+            while len(_waiting) < 2:
+                await asyncio.sleep(0.01)
+
     def get_tool_definitions(self):
         parameters = {"type": "object", "properties": {}, "additionalProperties": False}
         return [{"name": f"{self.name}_ring", "description": "Ring.", "parameters": parameters, "effects": ["write"]}]
@@ -47,6 +57,7 @@ class Ringing(Module):
 
 
 MARK = ""
+_waiting = []
 
 
 def family(name: str, block: Bell) -> Module:

@@ -70,6 +70,11 @@ async def test_added_blocks_wait_with_all_that_changes_then_start(server, asker,
     assert [(await state(asker, name))["state"] for name in app_json(server)["modules"]] == ["ready", "ready"]
 
 
+async def test_added_blocks_start_together(server, asker, person):
+    await change(asker, person, {"one": {"sound": "in chorus"}, "two": {"sound": "in chorus"}})
+    assert [(await state(asker, name))["state"] for name in ("bell_one", "bell_two")] == ["ready", "ready"]
+
+
 async def test_changes_that_wait_at_one_time_are_all_applied(server, asker, person):
     first = await wanted(asker, {"small": {"sound": "ding"}})
     second = await wanted(asker, {"big": {"sound": "dong"}})

@@ -60,6 +60,18 @@ def _create_address_validator(schemes: tuple[str, ...]) -> AfterValidator:
     return AfterValidator(check)
 
 
+Permission = Literal["geolocation", "notifications", "camera", "microphone", "clipboard-read", "midi"]
+
+
+class Location(BaseModel):
+    """A place on earth."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    latitude: Annotated[float, Field(ge=-90, le=90)]
+    longitude: Annotated[float, Field(ge=-180, le=180)]
+
+
 class EngineSettings(Module.Settings):
     """Settings of the browsers, for the modules `chrome` and `browser` together."""
 
@@ -105,6 +117,16 @@ class EngineSettings(Module.Settings):
         tuple[str, ...], Field(description="Only these hosts, such as `example.org` or `*.example.org`.")
     ] = ()
     blocked_hosts: Annotated[tuple[str, ...], Field(description="Never these hosts.")] = ()
+    permissions: Annotated[
+        dict[Annotated[str, Field(pattern=r"^https?://[^/\s]+$")], tuple[Permission, ...]],
+        Field(
+            description="What sites may do that browsers ask a person about, by origin, such as "
+            '`{"https://maps.example.org": ["geolocation"]}`. All else is refused.'
+        ),
+    ] = Field(default_factory=dict)
+    location: Annotated[
+        Location | None, Field(description="Where the browser says that it is, to sites with `geolocation`.")
+    ] = None
     cdp_endpoint: Annotated[
         SecretStr | None,
         Field(

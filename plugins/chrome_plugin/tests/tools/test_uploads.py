@@ -59,21 +59,21 @@ async def shown(act, value, expected):
 
 async def test_page_that_picks_a_file_by_script_reads_it(act, value, pickers, text):
     await pickers()
-    assert "The page asks for one file" in text(await act("browser_click", selector="#one"))
+    assert "The page asks for one file" in text(await act("browser_click", selector="#one", snapshot=True))
     await act("browser_file_upload", paths=["a.txt"])
     await shown(act, value, "true file a.txt hello")
 
 
 async def test_page_that_picks_several_files_by_script_reads_them(act, value, pickers, text):
     await pickers()
-    assert "The page asks for files" in text(await act("browser_click", selector="#many"))
+    assert "The page asks for files" in text(await act("browser_click", selector="#many", snapshot=True))
     await act("browser_file_upload", paths=["a.txt", "more.txt"])
     await shown(act, value, "file a.txt hello,file more.txt more")
 
 
 async def test_page_that_picks_a_folder_by_script_reads_it(act, value, pickers, text):
     await pickers()
-    assert "The page asks for a folder" in text(await act("browser_click", selector="#dir"))
+    assert "The page asks for a folder" in text(await act("browser_click", selector="#dir", snapshot=True))
     await act("browser_file_upload", paths=["album"])
     await shown(act, value, "directory album: file b.txt second")
 

@@ -72,6 +72,7 @@ async def _create_process(
         engine.policy, process.on_navigation_refused, process.run_in_background, allow_unknown=settings.allow_private
     )
     process.context_options = build_context_options(settings, options)
+    process.permissions = settings.permissions
     if settings.stealth:
         process.context_options.setdefault("user_agent", await plain_user_agent(browser))
 

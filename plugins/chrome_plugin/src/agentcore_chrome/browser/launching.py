@@ -126,6 +126,8 @@ def build_context_options(settings: EngineSettings, options: LaunchOptions) -> d
     }
     if locale := options.locale or settings.locale:
         made["locale"] = locale
+    if settings.location is not None:
+        made["geolocation"] = settings.location.model_dump()
     if options.user_agent:
         made["user_agent"] = options.user_agent
     return made
@@ -142,6 +144,7 @@ async def _create_process(
     assert browser is not None  # noqa: S101 - a launched browser has one
     process = BrowserProcess(browser_id, engine, browser, session_id=options.session_id)
     process.context_options = context_options
+    process.permissions = engine.settings.permissions
     if engine.settings.stealth:
         context_options.setdefault("user_agent", await plain_user_agent(browser))
         process.prepare_context = apply_stealth

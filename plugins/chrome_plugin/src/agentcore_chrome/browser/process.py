@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -32,7 +32,7 @@ from agentcore_chrome.failures import browser_closed, browser_crashed, browser_l
 from agentcore_chrome.logins import KnownLogins
 from agentcore_chrome.lost_failures import end_within
 from agentcore_chrome.session_state import SavedContexts, SessionStates
-from agentcore_chrome.tab.in_page import file_pickers
+from agentcore_chrome.tab.in_page import page_setup
 from agentcore_chrome.tab.refs import ENGINE, Refs
 from agentcore_chrome.tab.tab import Tab, TabOptions
 
@@ -83,6 +83,7 @@ class BrowserProcess:
         tabs: Its tabs by id.
         pid: The id of its process if it was launched locally.
         logins: The log-ins for servers that require one.
+        permissions: What pages may do besides, by their origin.
         prepare_context: Called with each context that is created.
         selector_engine: The name of the selector engine that finds elements by reference.
         views_within_s: Seconds to wait for a page that is marked with a resource's id; 0: open a tab if there is none.
@@ -108,6 +109,7 @@ class BrowserProcess:
         self.headless = True
         self.selector_engine = ENGINE
         self.context_options: dict[str, Any] = {}
+        self.permissions: Mapping[str, Sequence[str]] = {}
         self.prepare_context: Callable[[BrowserContext], Coroutine[Any, Any, None]] | None = None
         self.shares_context = False
         self.shared_context: BrowserContext | None = None
@@ -195,7 +197,7 @@ class BrowserProcess:
                     found = await self._find_marked_page(options)
                     page = found or await self._open_page(context, options)
                     if self.is_attached:
-                        await page.add_init_script(file_pickers())
+                        await page.add_init_script(page_setup())
             except ToolError:
                 raise
             except TimeoutError as exc:
@@ -352,7 +354,10 @@ class BrowserProcess:
                     await self.prepare_context(context)
             if context not in self._contexts.values():
                 if not self.is_attached:  # there, it has the user's own tabs, too
-                    await context.add_init_script(file_pickers())
+                    await context.add_init_script(page_setup())
+                    for origin, permissions in self.permissions.items():
+                        # what is not named here is denied there, even what all other sites may do
+                        await context.grant_permissions([*permissions, "clipboard-write"], origin=origin)
                 context.on("page", lambda page: self.run_in_background(self._adopt_popup(page, options)))
             self._contexts[options.session_id] = context
         return context

@@ -291,6 +291,27 @@ async def _timed_out(tab: Tab, url: str, timeout_ms: int) -> ToolError:
     )
 
 
+_CERTIFICATE = "net::ERR_CERT_"
+_FAULTS = {
+    "AUTHORITY_INVALID": "this machine does not trust who has issued it",
+    "COMMON_NAME_INVALID": "it is another host's",
+    "DATE_INVALID": "it has expired, is not valid yet, or the clock of this machine is wrong",
+    "REVOKED": "it was revoked",
+}
+
+
+def _describe_certificate(code: str) -> str:
+    """Return what is wrong with a server's certificate and who can do what about it; empty: nothing is."""
+    if not code.startswith(_CERTIFICATE):
+        return ""
+    fault = _FAULTS.get(code.removeprefix(_CERTIFICATE), "it is not valid")
+    return (
+        f". The server's certificate cannot be relied on: {fault}; no tool can accept it. If it is the right server, a "
+        "person can have it use a valid certificate, have this machine trust its authority, or name its key in "
+        "config.chrome.args: --ignore-certificate-errors-spki-list=HASH (how: the documentation of browsers)"
+    )
+
+
 def _navigation_error(tab: Tab, url: str, error: Exception) -> ToolError:
     if tab.refusal is not None:
         return tab.refusal
@@ -298,10 +319,11 @@ def _navigation_error(tab: Tab, url: str, error: Exception) -> ToolError:
     if refusal is not None:
         return refusal
     code = tab.process.find_failure(url) or net_error(error) or extract_headline(error)
+    advice = _describe_certificate(code)
     return ToolError(
         "navigation_failed",
-        f"{url!r} could not be loaded: {code}",
-        retryable=True,
+        f"{url!r} could not be loaded: {code}{advice}",
+        retryable=not advice,
         url=url,
         netError=code,
         tabId=tab.tab_id,

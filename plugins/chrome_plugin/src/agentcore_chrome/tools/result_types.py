@@ -115,6 +115,7 @@ class Changes(TypedDict, total=False):
 
     changes: Annotated[list[str], Field(description="Lines of the snapshot: + new, ~ now, > moved, - gone.")]
     consoleErrors: list[str]
+    refusedPermissions: Annotated[list[str], Field(description="What the page asked permission for, in vain.")]
 
 
 class ActionResult(PageResult, Changes):

@@ -1,6 +1,7 @@
 """Pages of chat sessions: each is a resource, whose tab is opened by the first call on it."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +26,7 @@ from agentcore_chrome.browser.launching import LaunchOptions
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.call_limit import work_s
 from agentcore_chrome.live.picture import LiveViews
+from agentcore_chrome.logins import parse_origin
 from agentcore_chrome.lost_failures import ignore_failure
 from agentcore_chrome.session_state import SessionStates
 from agentcore_chrome.settings import Viewport
@@ -384,7 +386,26 @@ class SessionPages(EngineModule):
         tab.refs.mark_reported(told.text)
         errors = [f"Error in the console: {error}" for error in activity.errors]
         fields: dict[str, Any] = {"changes": told.changes, **({"consoleErrors": activity.errors} if errors else {})}
-        return output.with_more(ToolOutput("\n".join(filter(None, [told.text, *errors])), fields, is_cut=told.is_cut))
+        refused = await self._describe_refused_permissions(tab, fields)
+        text = "\n".join(filter(None, [told.text, *errors, refused]))
+        return output.with_more(ToolOutput(text, fields, is_cut=told.is_cut))
+
+    async def _describe_refused_permissions(self, tab: Tab, fields: dict[str, Any]) -> str:
+        """Return, once, what the page asked permission for in vain, and how it can be allowed; empty: nothing."""
+        nothing: list[str] = []
+        asked = await tab.run_or_default(lambda: tab.refs.ask_page(tab.page, "requestedPermissions"), nothing)
+        origin = parse_origin(tab.page.url)
+        refused = [one for one in asked if one not in self.settings.permissions.get(origin, ())]
+        if not refused:
+            return ""
+        fields["refusedPermissions"] = refused
+        if self.settings.cdp_endpoint is not None:
+            return f"The page asked for {', '.join(refused)}, about which its browser decides."
+        setting = json.dumps({origin: refused})
+        return (
+            f"The page asked for {', '.join(refused)}, which is refused here. A person can allow it for this site: "
+            f"config.chrome.permissions, {setting}"
+        )
 
 
 acts_on_page = tool(

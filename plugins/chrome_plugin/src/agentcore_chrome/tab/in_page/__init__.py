@@ -7,12 +7,15 @@ from pathlib import Path
 _ENGINE = ("its.js", "roles.js", "names.js", "tree.js", "clicking.js", "engine.js")
 _HEARD = f"heard-{secrets.token_hex(8)}"
 """The event that reports elements with listeners; its name is random, so that no page can know it."""
+_ASKED = f"asked-{secrets.token_hex(8)}"
+"""The event that asks a page's world which permissions the page has requested."""
 
 
 @cache
 def selector_engine() -> str:
     """Return the selector engine, as an expression for the driver."""
-    return f"(() => {{ const HEARD_EVENT = '{_HEARD}';\n{''.join(map(_read_script, _ENGINE))} }})()"
+    names = f"const HEARD_EVENT = '{_HEARD}', ASKED_EVENT = '{_ASKED}';"
+    return f"(() => {{ {names}\n{''.join(map(_read_script, _ENGINE))} }})()"
 
 
 def with_its(script: str) -> str:
@@ -27,9 +30,12 @@ def listener_search() -> str:
 
 
 @cache
-def file_pickers() -> str:
-    """Return the script that lets file pickers of pages be answered, for the page's own world before its scripts."""
-    return _read_script("pickers.js")
+def page_setup() -> str:
+    """Return the script for a page's own world, before its own scripts.
+
+    It lets file pickers be answered, and notes which permissions the page requests.
+    """
+    return _read_script("pickers.js") + _read_script("permission_requests.js").replace("ASKED_EVENT", f"'{_ASKED}'")
 
 
 def _read_script(name: str) -> str:

@@ -28,6 +28,19 @@ const drawWithout = pending => {
   }
 };
 
+const PERMISSIONS = ['geolocation', 'notifications', 'camera', 'microphone', 'clipboard-read', 'midi'];
+
+/** Return the permissions that the page has requested since the last time. */
+const takeRequestedPermissions = () => {
+  const asked = [];
+  for (const permission of PERMISSIONS) {
+    const options = { once: true, capture: true };
+    addEventListener(`${ASKED_EVENT}-${permission}`, () => asked.push(permission), options);
+  }
+  EventTarget.prototype.dispatchEvent.call(document, new Event(ASKED_EVENT));
+  return asked;
+};
+
 const make = () => {
   const numbers = new WeakMap();
   const elements = new Map();
@@ -98,6 +111,7 @@ const make = () => {
     drawnOver: isDrawnOver,
     caretAtEnd: putCaretAtEnd,
     clickArea: root => its(root).click(),
+    requestedPermissions: takeRequestedPermissions,
     isInert: root => its(root).closest('[inert]') !== null,
     hasContent: () => its(document).body?.firstElementChild != null,
     contentType: () => its(document).contentType,
