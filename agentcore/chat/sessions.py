@@ -232,16 +232,18 @@ class Sessions:
         if values:
             await self._chats.update_session(session_id, **values)
         live = self._turns.live.find(session_id)
-        if "mode" in values or "agent_id" in values:
-            # applies to running tasks and waiting calls as well
-            mode = settings.mode_for(values.get("mode", row.mode), values.get("agent_id") or row.agent_id)
+        if "mode" in values:
+            # for running tasks and waiting calls as well, as the row is now: another request may have changed it too.
+            # The mode of another agent, which nobody confirms, applies from the next message on.
+            row = await self.find_session(session_id)
+            mode = self._settings().mode_for(row.mode, row.agent_id)
             self._core.policy.set_session_mode(session_id, mode)
         if live is not None and "host" in values:
             live.hosts = settings.hosts_for(values["host"], live.agent_id or row.agent_id)
         changed = await self.describe_session(session_id)
         event = {name: value for name, value in changed.to_json().items() if name not in ENVELOPE}
         self._publish(session_id, "session.changed", event)
-        if "mode" in values or "agent_id" in values:
+        if "mode" in values:
             await self._core.call_review.decide_waiting_calls(session_id)
         return changed
 

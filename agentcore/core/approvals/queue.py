@@ -162,11 +162,11 @@ class ApprovalQueue:
         if row.verdict is not None and "tool" in request.changes:
             self._drop_row(row)
             return
+        verdict = None if row.verdict is None else read_verdict(row.verdict)
         pending = self._add_pending(request, asked_digest, len(row.request), is_kept=True)
-        if row.verdict is None:
+        if verdict is None:
             self._publish_request(request)
             return
-        verdict = read_verdict(row.verdict)
         pending.set_verdict(request, verdict, row.expires_at_ms)
         if self._has_restored:
             # at the start, the chat asks for all of these once
@@ -408,7 +408,7 @@ class ApprovalQueue:
 
     def _accepted_sources(self, request: ApprovalRequest, verdict: Verdict) -> list[SourceRow]:
         """The untrusted sources that the question named: one answer covers them in this session."""
-        if not verdict.approved or request.untrusted_source is None:
+        if not verdict.approved or verdict.is_by_policy or request.untrusted_source is None:
             return []
         return [
             row._replace(accepted_by=verdict.by)
@@ -434,7 +434,8 @@ def _grants_of(request: ApprovalRequest, verdict: Verdict) -> list[GrantRow]:
     if verdict.grant is not None and (not verdict.approved or verdict.grant not in request.offers):
         message = "a call is approved with one of the offers that it was shown with, or with none"
         raise ToolError("grant_not_offered", message, grant=verdict.grant.to_json())
-    if not verdict.approved:
+    if not verdict.approved or verdict.is_by_policy:
+        # what the policy lets run now says nothing about later, when another mode applies
         return []
     row = partial(grant_row, session_id=request.session_id, principal_kind=request.principal.kind, by=verdict.by)
     hosts = host_offers(request.facts) if request.rule in _ASKS_ONCE_A_HOST else ()

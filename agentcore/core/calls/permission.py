@@ -59,15 +59,17 @@ class Permission:
             return prepared
         facts = await self.facts_of(call, prepared)
         decision = policy.decide(facts)
+        if decision.kind == "ask" and not policy.needs_paths:
+            # they determine what is offered along with the approval
+            facts = await self.facts_of(call, prepared, with_paths=True)
+            # another mode, chosen meanwhile, decides only those that are in the queue; nothing is awaited until then
+            decision = policy.decide(facts)
         if decision.kind == "allow" and not is_asked:
             call.ruling = CallDecision(decision, decision.by, version)
             call.report_decision(asks=False)
             await policy.record_use(decision)
             return prepared
         call.ruling = CallDecision(decision, "", version)
-        if decision.kind == "ask" and not policy.needs_paths:
-            # they determine what is offered along with the approval
-            facts = await self.facts_of(call, prepared, with_paths=True)
         if decision.kind == "deny":
             raise refused_by_policy(decision)
         if not is_asked:
@@ -144,8 +146,9 @@ class Permission:
         A foreign machine does not inherit what its chat may do without asking.
         """
         general = self._policy.mode
-        mode = call.request.mode or self._policy.find_session_mode(call.session_id) or general
-        return general if call.request.principal.kind == "host" and is_looser(mode, general) else mode
+        caller = call.request.principal.kind
+        mode = call.request.mode or self._policy.find_session_mode(call.session_id, caller) or general
+        return general if caller == "host" and is_looser(mode, general) else mode
 
     # -- asking the user --------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from agentcore.api import CallPreview, Effect, Principal, ToolDefinition
+from agentcore.api.context import PrincipalKind
 from agentcore.approval_rules.call_facts import CallFacts
 from agentcore.approval_rules.command_pattern import escape_pattern
 from agentcore.approval_rules.criteria import Criteria, RunsOn, Url
@@ -24,6 +25,9 @@ _READ_AND_EGRESS: frozenset[Effect] = frozenset(("read", "egress"))
 _READ_AND_WRITE: frozenset[Effect] = frozenset(("read", "write"))
 _REACHES_OUT: frozenset[Effect] = frozenset(("egress", "execute", "dangerous"))
 """Effects that untrusted content may try to cause."""
+
+_CALLERS_IN_CHATS: frozenset[PrincipalKind] = frozenset(("chat", "view", "host"))
+"""Callers that work for a chat: its model, views in it, and machines that work on a call of it."""
 
 _USE_PRECISION_MS = 60_000
 """How precisely the last use of a grant is stored, so that not every call writes."""
@@ -141,9 +145,13 @@ class ApprovalPolicy:
         self._session_modes[session_id] = mode
         self.bump_version()
 
-    def find_session_mode(self, session_id: str) -> ApprovalMode | None:
-        """Return the mode that applies in a chat; None: this process does not know the chat yet."""
-        if session_id not in self._session_modes:
+    def find_session_mode(self, session_id: str, caller: PrincipalKind = "chat") -> ApprovalMode | None:
+        """Return the mode that applies in a chat; None: this process does not know the chat yet, or the caller is not
+        part of a chat.
+
+        Any client may name the session of a chat in its calls, and does not get what the chat may do by that.
+        """
+        if caller not in _CALLERS_IN_CHATS or session_id not in self._session_modes:
             return None
         return self._session_modes[session_id] or self.mode
 

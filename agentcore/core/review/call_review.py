@@ -166,7 +166,8 @@ class CallReview:
     def _mode_of(self, request: ApprovalRequest) -> ApprovalMode | None:
         """Return the mode of a call that waits; None: that of its chat, which may have changed since it was asked
         about."""
-        return None if self._policy.find_session_mode(request.session_id) else request.mode
+        is_of_chat = self._policy.find_session_mode(request.session_id, request.principal.kind) is not None
+        return None if is_of_chat else request.mode
 
     async def _build_edited(self, request: ApprovalRequest, arguments: dict[str, Any]) -> ApprovalRequest:
         tool = request.definition.name

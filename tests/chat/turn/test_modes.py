@@ -6,14 +6,16 @@ import json
 import pytest
 
 from agentcore.api import CallPreview, Module, ToolContext, tool
+from agentcore.api.context import Principal
 from agentcore.core.approvals.queue import Verdict
+from agentcore.core.calls.call import CallRequest
 from tests.support.provider import Reply
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.spec("S2")
 
 MODES = ("ask", "accept_edits", "ask_writes", "plan", "allow", "deny")
-READ, EDIT, RUN = "shelf_look", "shelf_edit", "shelf_run"
+READ, EDIT, RUN, RING = "shelf_look", "shelf_edit", "shelf_run", "shelf_ring"
 RUNS = {
     "ask": set(),
     "accept_edits": {READ, EDIT},
@@ -50,6 +52,15 @@ class Shelf(Module):
         """Change a file of the workspace."""
         self.done.append((EDIT, what))
         return "changed"
+
+    def _ring(self, ctx: ToolContext, arguments: dict[str, str]) -> CallPreview:
+        return CallPreview(frozenset(("read", "egress")), urls=(f"https://example.com/{arguments['what']}",))
+
+    @tool(effects=["read", "egress"], preview=_ring)
+    async def shelf_ring(self, ctx: ToolContext, what: str) -> str:
+        """Read from the network."""
+        self.done.append((RING, what))
+        return "heard"
 
     @tool(effects=["execute"])
     async def shelf_run(self, ctx: ToolContext, what: str) -> str:
@@ -191,3 +202,46 @@ async def test_mode_of_all_chats_decides_what_waits_in_those_without_one_of_thei
         await wait_until(lambda: is_idle(talk, one))
     assert {what for _, what in shelf.done} == {"chat0"}
     assert len(shelf.done) == 3
+
+
+async def test_mode_that_let_a_call_run_leaves_nothing_allowed_behind(open_talk, provider):
+    shelf = Shelf()
+    provider.script = call_all
+    async with open_talk(shelf, approvals={"mode": "ask_writes"}) as talk:
+        session = await talk.begin()
+        await talk.host.policy.record_untrusted_source(session, "example.org")
+        await talk.ask("POST", f"/api/sessions/{session}/messages", {"text": f"one {RING}"}, status=202)
+        await wait_until(lambda: waiting(talk, session) == {RING})
+        await choose(talk, session, "allow")
+        await wait_until(lambda: is_idle(talk, session))
+        assert shelf.done == [(RING, f"one {RING}")]
+        assert list(talk.host.policy.grants) == []
+        assert [row.source for row in talk.host.policy.sources.open_ones(session)] == ["example.org"]
+        await choose(talk, session, "ask_writes")
+        await talk.ask("POST", f"/api/sessions/{session}/messages", {"text": f"two {RING}"}, status=202)
+        await wait_until(lambda: waiting(talk, session) == {RING})
+
+
+async def test_client_that_names_a_chat_does_not_get_its_mode(open_talk):
+    shelf = Shelf()
+    async with open_talk(shelf) as talk:
+        session = await talk.begin()
+        await choose(talk, session, "allow")
+        for caller in ("mcp", "module"):
+            request = CallRequest(RUN, {"what": caller}, Principal(caller, "x"), session_id=session)
+            outcome = await talk.host.run_call(request)
+            assert outcome.error is not None, caller
+            assert outcome.error.type == "approval_required", caller
+    assert shelf.done == []
+
+
+async def test_other_agent_does_not_decide_what_waits_because_nobody_confirms_its_mode(open_talk, provider):
+    shelf = Shelf()
+    provider.script = call_all
+    async with open_talk(shelf, agents={"bold": {"mode": "allow"}}) as talk:
+        session = await talk.begin()
+        await talk.ask("POST", f"/api/sessions/{session}/messages", {"text": "go"}, status=202)
+        await wait_until(lambda: len(waiting(talk, session)) == 3)
+        await talk.ask("PATCH", f"/api/sessions/{session}", {"agentId": "bold"})
+        assert waiting(talk, session) == {READ, EDIT, RUN}
+    assert shelf.done == []

@@ -9,6 +9,7 @@ import '../../ui/ac-empty.js';
 import '../../ui/ac-error-card.js';
 import '../../ui/ac-icon.js';
 import {deciderText} from '../../tools/decider.js';
+import {visible, visibleText} from '../guard/visible.js';
 import {callsText} from './words.js';
 import {grantList} from './grant-list.js';
 
@@ -64,22 +65,21 @@ export class AcGrants extends Localized(LitElement) {
     return html`
       <li data-id=${grant.id}>
         <div class="about">
-          <span>${what}</span>
+          <span>${visible(what)}</span>
           <div class="facts">
             <span class="badge ${scope === 'always' ? 'warn' : ''}">${t(`approval.grants.scope.${scope}`)}</span>
-            <span>${t('approval.grants.givenAt', {time: formatTime(grantedAt, {seconds: false}), by: deciderText(grantedBy)})} ${this._renderChat(grant)}</span>
-            ${caller === 'chat' ? nothing : html`<span>${t('approval.grants.callers', {caller})}</span>`}
+            <span>${t('approval.grants.givenAt', {time: formatTime(grantedAt, {seconds: false}), by: deciderText(grantedBy)})}</span>
+            ${caller === 'chat' ? html`<span>${this._renderChat(grant)}</span>` : html`<span>${t('approval.grants.callers', {caller})}</span>`}
             <span>${lastUsedAt ? t('approval.grants.used', {time: formatTime(lastUsedAt, {seconds: false})}) : t('approval.grants.unused')}</span>
             <span>${t(scope === 'always' ? 'approval.grants.neverExpires' : 'approval.grants.expiresWithChat')}</span>
           </div>
         </div>
-        <button class="small danger" aria-label=${t('approval.grants.revokeNamed', {what})} @click=${() => grantList.revoke(grant.id)}>${t('approval.revoke')}</button>
+        <button class="small danger" aria-label=${t('approval.grants.revokeNamed', {what: visibleText(what)})} @click=${() => grantList.revoke(grant.id)}>${t('approval.revoke')}</button>
       </li>`;
   }
 
   /** Render the chat in which it was given. @param {import('./grant-list.js').Grant} grant */
-  _renderChat({givenIn, sessionId, givenTitle, caller}) {
-    if (caller !== 'chat') return nothing;
+  _renderChat({givenIn, sessionId, givenTitle}) {
     if (givenTitle === null) return t('approval.grants.chatGone');
     return html`<a href=${href(['chats', givenIn || sessionId || ''])}>${givenTitle ? t('approval.inChat', {name: givenTitle}) : t('approval.grants.untitled')}</a>`;
   }
@@ -92,7 +92,7 @@ export class AcGrants extends Localized(LitElement) {
       <ul class="card">${rules.map(({decision, reason, place, criteria}) => html`
         <li>
           <span class="badge ${TONES[decision]}">${t(`approval.grants.decision.${decision}`)}</span>
-          <div class="about"><span>${callsText(criteria.tool ?? '*', criteria)}</span><div class="facts"><code>${place}</code>${reason ? html`<span>${reason}</span>` : nothing}</div></div>
+          <div class="about"><span>${visible(callsText(criteria.tool ?? '*', criteria))}</span><div class="facts"><code>${place}</code>${reason ? html`<span>${reason}</span>` : nothing}</div></div>
         </li>`)}</ul>`;
   }
 }

@@ -3,6 +3,7 @@ import {client} from '../../client/client.js';
 import {t} from '../../base/i18n.js';
 import {Store} from '../../base/store.js';
 import {toast, toastError} from '../../ui/toasts.js';
+import {visibleText} from '../guard/visible.js';
 import {callsText} from './words.js';
 
 /**
@@ -68,7 +69,7 @@ class GrantList extends Store {
       /** @type {Grant | undefined} */
       const grant = grants.find((/** @type {Grant} */ each) => each.id === id);
       if (!grant) return;
-      const detail = `${scopeText(grant)}: ${callsText(grant.tool, grant.arguments)}`;
+      const detail = `${scopeText(grant)}: ${visibleText(callsText(grant.tool, grant.arguments))}`;
       toast(t('approval.grants.given'), {detail, action: {label: t('approval.grants.undo'), run: () => void this.revoke(id)}});
     } catch {
       // the list in the settings shows it

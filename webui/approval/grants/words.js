@@ -16,6 +16,8 @@ export function callsText(tool, patterns) {
   if (path !== undefined && (command !== undefined || url !== undefined)) parts.push(placeText(path));
   if (cwd !== undefined) parts.push(t('approval.calls.in', {folder: plain(cwd)}));
   if (url !== undefined && command !== undefined) parts.push(t('approval.calls.url', {tool: isAny ? t('approval.calls.anyTool') : tool, url: plain(url)}));
+  // a rule may have it beside others, a grant alone
+  if (patterns.effects !== undefined && (command ?? url ?? path) !== undefined) parts.push(`effects = ${patterns.effects}`);
   parts.push(...othersOf(patterns).map(([name, value]) => `${name} = ${typeof value === 'string' ? plain(value) : JSON.stringify(value)}`));
   if (host !== undefined) parts.push(t('approval.calls.host', {name: plain(host)}));
   return parts.join(t('approval.calls.comma'));
