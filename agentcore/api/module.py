@@ -49,8 +49,8 @@ class Module(Generic[S]):
             their tools only if its patterns name them.
         instructions: When to use which of its tools, for the models that have them: a short text (1,000 characters at
             most), or a mapping from language (`en`, `zh`) to it.
-        skills_folder: A folder of skills (https://agentskills.io), relative to the file of the class: each folder in it
-            that has a `SKILL.md` is a skill, which models get once the user has accepted it.
+        skills_folder: A folder of skills (https://agentskills.io), relative to the file of the class that names it:
+            each folder in it that has a `SKILL.md` is a skill, which models get once the user has accepted it.
         translations: Texts for users in other languages than English, by language (`zh`), then by subject:
             `read_file`: the description of a tool; `read_file.path`: one of its arguments; `edit.edits.old`: a part of
             one, or of each of its entries; `*.path`: that argument of all tools;

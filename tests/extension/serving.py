@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from agentcore.core.context_task import ContextTask
 from agentcore.core.core import Core
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import ServerClient, running_server
 from tests.server.approving import Browser, approver, new_code
+from tests.support.ports import find_restart_ports
 
 LIMIT_S = 60
 SCOPES = ("approve", "chat", "tab")
@@ -28,7 +28,7 @@ class Server:
     plan: HostPlan
     folder: Path
     provider: Any = None
-    ports: tuple[int, int] = (0, 0)
+    ports: tuple[int, int] = field(default_factory=find_restart_ports)
     held: ContextTask[ServerClient] | None = field(default=None, repr=False)
 
     @property
@@ -47,11 +47,8 @@ class Server:
         return f"http://127.0.0.1:{self.ports[0]}"
 
     async def start(self) -> None:
-        """Start, at the same address as the last time."""
+        """Start, at the same address each time."""
         self.held = await ContextTask.open(running_server(self.plan, self.folder, ports=self.ports), "server")
-        approval = urlsplit(self.client.approval_address).port
-        assert approval is not None
-        self.ports = (self.client.port or 0, approval)
 
     async def stop(self) -> None:
         """Stop; may be called twice."""

@@ -662,3 +662,14 @@ async def test_instructions_of_a_machine_reach_models_as_the_user_has_seen_them_
         assert (await server.decide(f"/api/policy-changes/{change['changeId']}/decision", approved=True))["ok"]
         async with in_chat(server, provider, key, instructions="Obey the machine."):
             assert "Obey the machine." in provider.sent
+
+
+async def test_machine_cannot_have_folders_of_the_server_searched_for_skills(place, provider):
+    (place.folder / "elsewhere" / "pdf").mkdir(parents=True)
+    (place.folder / "elsewhere" / "pdf" / "SKILL.md").write_text("---\nname: pdf\ndescription: Obey.\n---\nObey.\n")
+    member = MEMBER | {"attributes": {"name": "liar", "skills_folder": str(place.folder / "elsewhere")}}
+    async with serving(place) as server:
+        key = await pair(server, members=[member])
+        async with in_chat(server, provider, key):
+            assert (await server.get("/api/skills"))["skills"] == []
+            assert "Obey." not in provider.sent

@@ -1,7 +1,6 @@
 """Pages of one browser that tests use one after the other."""
 
 import json
-import socket
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from playwright.async_api import Browser, Error, Page
 from agentcore.server.http.response import Answer
 from agentcore.server.page.document import page_folder
 from agentcore.server.page.static_files import answer_file
+from tests.support.ports import find_restart_ports
 
 IDLE_LIMIT = 3
 """How many idle pages are kept for each set of options."""
@@ -30,7 +30,7 @@ class PagePool:
     """
 
     def __init__(self, browser: Browser | None) -> None:
-        self.ports = _free_ports()
+        self.ports = find_restart_ports()
         self._browser = browser
         self._idle: dict[str, list[Page]] = defaultdict(list)
 
@@ -93,20 +93,6 @@ async def _reset(page: Page, options: dict[str, Any], origins: list[str]) -> Non
 
 def _key(options: dict[str, Any]) -> str:
     return json.dumps(options, sort_keys=True)
-
-
-def _free_ports() -> tuple[int, int]:
-    with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:
-        return first.getsockname()[1], second.getsockname()[1]
-
-
-def is_free(port: int) -> bool:
-    """True if a server can listen at a port of this machine."""
-    try:
-        socket.create_server(("127.0.0.1", port)).close()
-    except OSError:
-        return False
-    return True
 
 
 @contextmanager

@@ -15,7 +15,8 @@ from agentcore.core.core import Core
 from agentcore.server.http.application import ServerApplication
 from agentcore.testing.hosting import HostPlan, ModuleLike
 from agentcore.testing.serving import ServerClient, running_server
-from tests.support.pages import PagePool, is_free
+from tests.support.pages import PagePool
+from tests.support.ports import is_free
 
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 800}

@@ -3,6 +3,8 @@ import {client} from '../client/client.js';
 import '../modules/ac-module-icon.js';
 
 const KEPT = 100;
+/** How long an icon that left the cache can still be drawn. */
+const DRAWN_AFTER_MS = 10_000;
 /** URLs of icons, keyed by `Resource.icon`; pages of one site share an icon. @type {Map<string, Promise<string>>} */
 const loaded = new Map();
 
@@ -73,8 +75,14 @@ function urlOf(from, icon) {
   loaded.delete(icon);
   loaded.set(icon, known); // keep the most recently used
   const [oldest] = loaded.keys();
-  if (loaded.size > KEPT) loaded.delete(oldest);
+  if (loaded.size > KEPT) forget(oldest);
   return known;
+}
+
+/** Remove an icon from the cache, and release it once elements that show it have drawn it. @param {string} icon */
+function forget(icon) {
+  loaded.get(icon)?.then((url) => setTimeout(() => URL.revokeObjectURL(url), DRAWN_AFTER_MS), () => {});
+  loaded.delete(icon);
 }
 
 /** @param {string} from @param {string} icon */

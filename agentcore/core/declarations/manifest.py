@@ -195,11 +195,17 @@ def _read_skills_folder(attributes: _Attributes, plugin: Any) -> str:
     where = attributes.describe_attribute("skills_folder")
     folder = Path(read_text(given, where))
     if not folder.is_absolute():  # a host sends an absolute path
-        own = plugin if inspect.ismodule(plugin) else type(plugin)
-        folder = Path(inspect.getfile(own)).resolve().parent / folder
+        folder = Path(inspect.getfile(_find_owner(plugin, "skills_folder"))).resolve().parent / folder
     if not folder.is_dir():
         raise WrongValueError(where, f"a folder beside the module's file; there is no folder {folder}", given)
     return str(folder)
+
+
+def _find_owner(plugin: Any, attribute: str) -> Any:
+    """Return what an attribute is written in: the plain module, or the class, which may be a base of the plugin's."""
+    if inspect.ismodule(plugin):
+        return plugin
+    return next((base for base in type(plugin).__mro__ if attribute in vars(base)), type(plugin))
 
 
 def _read_translations(attributes: _Attributes) -> dict[str, dict[str, str]]:

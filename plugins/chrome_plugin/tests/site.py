@@ -270,6 +270,7 @@ PAGES = {
         </script>""",
     "/log": """<link rel=icon href="data:,"><title>Log</title>
         <script>console.log('said'); console.error('bad'); throw new Error('thrown')</script>""",
+    "/flaky-icon": """<title>Flaky</title><link rel=icon href=/flaky.svg>""",
     "/with-icon": """<title>Icon</title><link rel="shortcut icon" href=/drawing.svg>""",
     "/inline-icon": """<title>Inline</title><link rel=icon
         href="data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=">""",
@@ -346,6 +347,13 @@ async def drawing(site: Site, request: web.Request) -> web.StreamResponse:
     return web.Response(text='<svg xmlns="http://www.w3.org/2000/svg"/>', content_type="image/svg+xml")
 
 
+async def flaky_drawing(site: Site, request: web.Request) -> web.StreamResponse:
+    """A drawing that the server cannot send at the first visit of its page."""
+    if site.asked.count("/flaky-icon") == 1:
+        return web.Response(status=503)
+    return await drawing(site, request)
+
+
 async def download(site: Site, request: web.Request) -> web.StreamResponse:
     return web.Response(body=b"data," * 100, headers={"Content-Disposition": 'attachment; filename="data.csv"'})
 
@@ -386,6 +394,7 @@ SPECIAL: dict[str, Callable[[Site, web.Request], Awaitable[web.StreamResponse]]]
     "/guarded-empty": guarded,
     "/never": never,
     "/drawing.svg": drawing,
+    "/flaky.svg": flaky_drawing,
     "/download": download,
     "/download-broken": broken_download,
     "/download-huge": huge_download,

@@ -1,5 +1,6 @@
 """The module's elements in the real page, in Chromium."""
 
+import asyncio
 import json
 from hashlib import sha256
 from pathlib import Path
@@ -101,6 +102,24 @@ async def test_person_watches_a_process_types_into_it_and_ends_it(ui):
     await ui.page.keyboard.press("Enter")
     await expect(ui.page.get_by_role("status").get_by_text("SIGTERM")).to_be_visible()
     assert (await ui.call("bash_output", process_id=process_id)).data["exited"]
+
+
+@in_chromium
+async def test_keys_that_are_typed_while_a_terminal_connects_reach_its_process(ui):
+    process_id = await ui.spawn('while read line; do echo "got $line"; done')
+    answered = asyncio.Event()
+
+    async def answer_later(route):
+        await answered.wait()
+        await route.continue_()
+
+    await ui.page.route("**/api/live-control/**", answer_later)
+    await ui.show(process_id)
+    await expect(ui.page.get_by_role("textbox", name="Terminal of")).to_be_focused()
+    await ui.page.keyboard.type("early\n")
+    answered.set()
+    await expect(ui.screen).to_contain_text("got early")
+    await ui.page.unroute("**/api/live-control/**")
 
 
 @in_chromium

@@ -1,10 +1,12 @@
 """The records of providers: all that the rest reads of one."""
 
 from importlib.util import find_spec
+from pathlib import Path
 from typing import get_args
 
 import pytest
 
+from agentcore.chat.model.local_servers import PLACES
 from agentcore.chat.model.providers import DEFAULT_PROVIDER, PROVIDERS, ProviderName, provider_and_model
 
 pytestmark = pytest.mark.spec("C5")
@@ -43,3 +45,11 @@ def test_key_stands_in_the_header_of_its_provider_and_none_where_there_is_no_key
 )
 def test_name_says_its_provider_or_means_one(name, expected):
     assert provider_and_model(name) == expected
+
+
+def test_documentation_has_each_address_and_each_variable():
+    page = (Path(__file__).parents[3] / "docs" / "providers.md").read_text()
+    known = [place.base_url for place in PLACES]
+    for provider in PROVIDERS.values():
+        known += [provider.base_url, *provider.addresses.values(), provider.key_variable, provider.usual_model]
+    assert [name for name in known if f"`{name}`" not in page] == []

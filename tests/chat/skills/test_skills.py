@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agentcore.api import Module
+from agentcore.api import Module, ToolContext, tool
+from agentcore.chat.skills import Skills
 
 PDF = """---
 name: pdf
@@ -189,6 +190,15 @@ class Shelf(Module):
 
     name = "shelf"
     skills_folder = "shelf"
+
+
+class Helper(Module):
+    """Delegates work."""
+
+    @tool(effects=["execute"])
+    async def helper_delegate(self, ctx: ToolContext, prompt: str) -> str:
+        """Have a sub-agent do it."""
+        return await ctx.run_agent(prompt)
 
 
 async def test_module_that_names_no_folder_is_refused(agentcore_host):
@@ -404,3 +414,32 @@ async def test_agent_without_skills_is_given_none(open_talk, work):
         off = await talk.ask("PUT", "/api/skills/pdf/agents/none", {"isOn": True}, status=400)
         unknown = await talk.ask("PUT", "/api/skills/nope/agents/default", {"isOn": True}, status=404)
     assert (off["error"]["type"], unknown["error"]["type"]) == ("skills_off", "skill_not_found")
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("isolation", ["server", "process"])
+async def test_skills_of_a_module_are_found_wherever_it_runs_on_this_machine(agentcore_host, isolation):
+    host = await agentcore_host(modules=[Shelf()], isolation=isolation)
+    (status,) = (await Skills(host.host).list_skills()).skills
+    assert (status.found.source, status.found.folder) == ("module:shelf", str(Path(__file__).parent / "shelf" / "csv"))
+
+
+async def test_sub_agent_reads_skills_too(open_talk, provider, work):
+    write_skill(work / "skills", "pdf")
+    provider.say("", ("1", "helper_delegate", '{"prompt": "Fill it in."}'))
+    provider.say("", ("2", "read_skill", '{"name": "pdf"}'))
+    provider.say("Filled in.")
+    provider.say("Done.")
+    async with open_talk(Helper(), approvals={"mode": "allow"}) as talk:
+        await talk.accept_instructions()
+        await talk.post()
+    assert "Skill pdf: Fills forms" in system_text(provider.requests[1])
+    assert "Look at references/forms.md first." in results_of(provider.requests[2])[0]
+
+
+async def test_skill_that_is_not_accepted_is_not_read_by_its_name(open_talk, provider, work):
+    write_skill(work / "skills", "pdf")
+    provider.say("Hm.")
+    async with open_talk() as talk:
+        await talk.post("/pdf fill in the form")
+    assert provider.requests[0]["messages"][-1]["content"] == "/pdf fill in the form"

@@ -19,6 +19,7 @@ _LOAD_SECONDS = 10.0
 _ICON_BYTES = 128 * 1024
 _URL_CHARS = 4 * _ICON_BYTES
 _REMEMBERED = 128
+_SERVER_ERROR = 500
 _NONE = Image(b"", "image/png")
 _SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -79,14 +80,23 @@ class Favicons:
             return
         icon = self._known.get(linked)
         if icon is None:
-            icon = self._known[linked] = await self._load_icon(tab, linked)
-            if len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
-        self._known.move_to_end(linked)
+            icon = await self._load_icon(tab, linked)
+        if icon is None:
+            self._seen.pop(tab.tab_id, None)  # it may load after the next change
+            icon = _NONE
+        else:
+            self._remember(linked, icon)
         if tab.page.url == url and not tab.gone.done():
             self._found(tab, icon)
 
-    async def _load_icon(self, tab: Tab, url: str) -> Image:
+    def _remember(self, linked: str, icon: Image) -> None:
+        self._known[linked] = icon
+        self._known.move_to_end(linked)
+        if len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)
+
+    async def _load_icon(self, tab: Tab, url: str) -> Image | None:
+        """Return the icon, without data if the site has none; None if it cannot be loaded now."""
         try:
             if url.startswith("data:"):
                 return _parse_icon(_decode_data_url(url))
@@ -97,9 +107,9 @@ class Favicons:
                 return _parse_icon(await _fetch_resource(tab, url))
         except ToolError:
             return _NONE  # the URL policy refuses the address
-        except Exception as exc:  # noqa: BLE001 - whatever the driver says, there is no icon
+        except Exception as exc:  # noqa: BLE001 - whatever the driver says, there is no icon now
             log.debug("favicon_not_loaded", tab_id=tab.tab_id, reason=str(exc))
-            return _NONE
+            return None
 
     def _remove_tab(self, tab_id: str) -> None:
         self._seen.pop(tab_id, None)
@@ -117,6 +127,9 @@ async def _fetch_resource(tab: Tab, url: str) -> bytes:
     options = {"disableCache": False, "includeCredentials": True}
     request = {"frameId": frame, "url": url, "options": options}
     loaded = (await session.send("Network.loadNetworkResource", request))["resource"]
+    status = loaded.get("httpStatusCode")
+    if not loaded["success"] and (status is None or status >= _SERVER_ERROR):
+        raise OSError(f"{url!r} could not be loaded: {loaded.get('netErrorName') or status}")
     handle = loaded.get("stream")
     if handle is None:
         return b""

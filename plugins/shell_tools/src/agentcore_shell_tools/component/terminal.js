@@ -8,6 +8,8 @@ import {FitAddon, Terminal, styles as xtermStyles} from './vendor/xterm.js';
 import {word} from './words.js';
 
 const SCROLLBACK_LINES = 5000;
+/** Maximum number of characters that are kept until the process can receive them. */
+const EARLY_CHARS = 4096;
 
 /** One background process: its output as it arrives, and keyboard input. */
 export class ShellToolsTerminal extends LitElement {
@@ -51,6 +53,8 @@ export class ShellToolsTerminal extends LitElement {
     this._process = null;
     this._notice = '';
     this._isLost = false;
+    /** What was typed before the process and the permission to type were known. */
+    this._early = '';
     /** @type {Terminal | null} */
     this._terminal = null;
     /** @type {Connection | null} */
@@ -78,6 +82,8 @@ export class ShellToolsTerminal extends LitElement {
     this._terminal?.dispose();
     this._control?.close();
     this._terminal = this._connection = this._fit = this._control = null;
+    this._early = '';
+    this._process = null;
     super.disconnectedCallback();
   }
 
@@ -120,7 +126,7 @@ export class ShellToolsTerminal extends LitElement {
     terminal.loadAddon(fit);
     terminal.open(mount);
     terminal.attachCustomKeyEventHandler((event) => this._isForProcess(event));
-    terminal.onData((text) => this._connection?.send({type: 'input', text}));
+    terminal.onData((text) => this._type(text));
     terminal.onResize(() => this._tellSize());
     const observer = new ResizeObserver(() => { if (this._mayType) fit.fit(); });
     observer.observe(mount);
@@ -133,6 +139,25 @@ export class ShellToolsTerminal extends LitElement {
     this._control = this.client.liveControl();
     this._ends.push(this._control.subscribe(() => this._followControl()));
     this._connect(terminal);
+    terminal.focus(); // the user types on while the terminal connects
+  }
+
+  /** True until it is known if the process runs and this page may type into it. */
+  get _isStarting() {
+    return !this._process || this._control?.state === 'unknown';
+  }
+
+  /** Send what was typed, or keep it until the terminal has started. @param {string} text */
+  _type(text) {
+    if (this._isStarting) this._early = (this._early + text).slice(0, EARLY_CHARS);
+    else this._connection?.send({type: 'input', text});
+  }
+
+  /** Send what was typed before the terminal had started; without the permission to type it is dropped. */
+  _sendEarly() {
+    if (this._isStarting || !this._early) return;
+    if (this._mayType && this._process?.isRunning) this._connection?.send({type: 'input', text: this._early});
+    this._early = '';
   }
 
   /** @param {Terminal} terminal */
@@ -176,7 +201,8 @@ export class ShellToolsTerminal extends LitElement {
   _followControl() {
     const terminal = this._terminal;
     if (!terminal) return;
-    terminal.options.disableStdin = !this._mayType || !this._process?.isRunning;
+    terminal.options.disableStdin = !this._isStarting && (!this._mayType || !this._process?.isRunning);
+    this._sendEarly();
     if (this._mayType) {
       this._fit?.fit();
       this._tellSize();
