@@ -318,6 +318,27 @@ class Arguments(Criterion):
         return [{name: escape_pattern(text) for name, text in texts.items()}]
 
 
+class Effects(TextCriterion):
+    """Criterion: what a call does, as its tool says; with `read`, calls that only read."""
+
+    key = "effects"
+    field = Literal["read", "write", "egress", "execute", "dangerous"] | None
+    description = (
+        "What the call does: read, write, egress (reach the network), execute, or dangerous. To allow, it has to do "
+        "nothing else; else one of its effects is enough."
+    )
+    unknown = "what it does is not known"
+    mismatch = "it does not just"
+
+    @classmethod
+    def compile(cls, pattern: str, roots: Sequence[str]) -> _Matcher:
+        return _NamePattern(pattern)
+
+    @classmethod
+    def extract_values(cls, facts: "CallFacts") -> Sequence[str]:
+        return sorted(facts.effects)
+
+
 class Agents(Criterion):
     """Criterion: the agent that makes the call."""
 
@@ -387,7 +408,7 @@ class Callers(Criterion):
 
 Kinds = tuple[type[Criterion], ...]
 
-KINDS: Kinds = (Tool, TouchedPath, Command, WorkingFolder, Url, Arguments, RunsOn, Agents, Callers)
+KINDS: Kinds = (Tool, TouchedPath, Command, WorkingFolder, Url, Effects, Arguments, RunsOn, Agents, Callers)
 """All kinds, in the order in which they are displayed."""
 
 OFFERED: tuple[type[Criterion], ...] = (Command, Url, TouchedPath, Arguments)

@@ -240,14 +240,19 @@ class Sessions:
         if values:
             await self._chats.update_session(session_id, **values)
         live = self._turns.live.find(session_id)
-        if live is not None and "mode" in values:
-            # applies to running tasks as well
-            live.mode = settings.mode_for(values["mode"], live.agent_id or row.agent_id)
+        if "mode" in values:
+            # for running tasks and waiting calls as well, as the row is now: another request may have changed it too.
+            # The mode of another agent, which nobody confirms, applies from the next message on.
+            row = await self.find_session(session_id)
+            mode = self._settings().mode_for(row.mode, row.agent_id)
+            self._core.policy.set_session_mode(session_id, mode)
         if live is not None and "host" in values:
             live.hosts = settings.hosts_for(values["host"], live.agent_id or row.agent_id)
         changed = await self.describe_session(session_id)
         event = {name: value for name, value in changed.to_json().items() if name not in ENVELOPE}
         self._publish(session_id, "session.changed", event)
+        if "mode" in values:
+            await self._core.call_review.decide_waiting_calls(session_id)
         return changed
 
     async def change_host(self, session_id: str, host: str | None, by: Principal) -> SessionDetail:
@@ -529,7 +534,7 @@ class Sessions:
         live.agent_id = row.agent_id
         live.owner = row.owner
         settings = self._settings()
-        live.mode = settings.mode_for(row.mode, row.agent_id)
+        self._core.policy.set_session_mode(session_id, settings.mode_for(row.mode, row.agent_id))
         live.hosts = settings.hosts_for(row.host, row.agent_id)
         live.todos = json.loads(row.todos or "[]")
         call = UserCall(self._core, stream, tool, arguments)

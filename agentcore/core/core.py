@@ -178,7 +178,7 @@ class Core:
         self.definition_review = DefinitionReview(store.seen_definitions, self.policy_changes, self._read_again)
         self.instruction_review = InstructionReview(store.seen_definitions, self.policy_changes)
         self.events.subscribe("policy.decided", self._on_policy_decided)
-        self.events.subscribe("tools.changed", lambda event: self.approvals.restore_away(self._definition_of))
+        self.events.subscribe("tools.changed", lambda event: self.approvals.restore_calls(self._definition_of))
         lifecycle = Lifecycle(
             services,
             self.registry,
@@ -298,7 +298,8 @@ class Core:
         # before a module runs anything, and before the user works on in what an earlier server left
         if self._control_files_state.exists():
             await self.control_files.restore()
-        for session_id, resource_id, host in await self.approvals.targets_left():
+        await self.approvals.load_calls()
+        for session_id, resource_id, host in self.approvals.targets_left():
             self.resources.reserve_id(session_id, resource_id, host)
         with self.during_imports():
             await self.modules.start(names)
@@ -307,7 +308,7 @@ class Core:
         self.calls.carried_on.interrupt_remaining_calls()
         await self.tabs.close_dead(may_come_back=self._places is not None and self._places.may_come_back)
         self.has_started = True
-        await self.approvals.restore_calls(self._definition_of)
+        await self.approvals.finish_restoring(self._definition_of)
 
     async def run_call(self, request: CallRequest, notify: Notify | None = None) -> CallOutcome:
         """Carry out one call: the one way in, for every surface."""
@@ -431,11 +432,14 @@ class Core:
         place = self.find_host(name)
         await self.modules.restart_modules(place.describe_host().modules, place.stop)
 
-    def apply_approvals(self, approvals: ApprovalsConfig) -> None:
+    async def apply_approvals(self, approvals: ApprovalsConfig) -> None:
         """Apply saved settings of `approvals` now, because changes that the user confirmed must not wait for a
         restart."""
+        has_other_mode = approvals.mode != self.policy.mode
         self.policy.apply_config(approvals)
         self.config = self.config.model_copy(update={"approvals": approvals})
+        if has_other_mode:
+            await self.call_review.decide_waiting_calls()
 
     async def measure_storage(self) -> StorageUse:
         """Measure what the state folder holds."""

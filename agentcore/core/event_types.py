@@ -97,6 +97,8 @@ EVENT_TYPES = (
     ),
     EventType("approval.decided", "callId, approved, by", "The user decided on a call."),
     EventType("approval.withdrawn", "callId", "A waiting call was withdrawn by its caller."),
+    EventType("grant.given", "grantId, tool", "The user allowed later calls along with an approval."),
+    EventType("grant.revoked", "grantId", "A grant was revoked."),
     EventType("policy.requested", "changeId, kind, subject, expiresAt", "A policy change waits for the user."),
     EventType("policy.decided", "changeId, outcome, by", "A policy change was applied, refused, or dropped."),
     EventType("pairing.requested", "pairingId, name, expiresAt", "A client requests pairing."),

@@ -28,6 +28,7 @@ PATTERNS = {
     "command": ("make *", "rm *"),
     "cwd": ("project/", "elsewhere/"),
     "url": ("example.com", "example.org"),
+    "effects": ("execute", "write"),
     "arguments": ({"tag": "draft"}, {"tag": "final"}),
     "on_host": ("*", "laptop"),
     "agents": (["default"], ["writer"]),

@@ -173,6 +173,7 @@ async def test_extension_uses_the_routes_of_chats_and_approvals(server, person):
         "POST /api/v1/agent/chat",
         "GET /api/events",
         "GET /api/approvals",
+        "GET /api/approvals/{id}/examples",
         "POST /api/approvals/{id}/decision",
         "POST /api/approvals/{id}/edit",
         "POST /api/artifacts",

@@ -20,7 +20,7 @@ FEATURES: dict[str, set[str]] = {
     "queue": set(),
     "questions": set(),
     "requirements": set(),
-    "settings": {"models"},
+    "settings": {"approval", "models"},
     "tools": {"results"},
     "approval": {"tools"},
     "activity": {"chat", "tools"},

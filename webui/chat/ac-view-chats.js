@@ -395,7 +395,9 @@ export class AcViewChats extends Localized(LitElement) {
 
   /** @param {import('./composer/drafts.js').Choices} choices */
   async _choose(choices) {
-    if (choices.model || choices.agentId) keepChoices({...lastChoices(), ...choices});
+    // the mode of one chat says nothing about others, unless it was chosen for a new one
+    const isForNew = Boolean(choices.mode) && !this._chat.id;
+    if (choices.model || choices.agentId || isForNew) keepChoices({...lastChoices(), ...choices, ...(isForNew ? {} : {mode: lastChoices().mode})});
     if (this._chat.id) Object.assign(this._chat.session, await sessionList.change(this._chat.id, choices));
     else this._choices = {...this._choices, ...choices};
     this.requestUpdate();

@@ -44,6 +44,7 @@ export class AcResultError extends Localized(LitElement) {
 
   render() {
     const {type, message, context = {}, retryable} = this.error;
+    if (type === 'approval_required') return this._renderWaiting();
     const entries = Object.entries(context).filter(([name]) => !KNOWN.has(name));
     return html`
       <section class=${type === 'cancelled' ? 'calm' : ''}>
@@ -52,6 +53,17 @@ export class AcResultError extends Localized(LitElement) {
         <p class="message">${withCode(message)}</p>
         <p class="advice muted">${this._advice()}</p>
         ${entries.length ? html`<dl>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${contextValue(value)}</dd>`)}</dl>` : nothing}
+        <div class="actions"><slot name="actions"></slot></div>
+      </section>`;
+  }
+
+  /** Render what waits for the user, which is no error; its message is for programs. */
+  _renderWaiting() {
+    return html`
+      <section class="calm">
+        <ac-icon name="shield"></ac-icon>
+        <p class="message">${t('ui.error.approval_required')}</p>
+        <p class="advice muted">${this._advice()}</p>
         <div class="actions"><slot name="actions"></slot></div>
       </section>`;
   }

@@ -7,6 +7,7 @@ import {href} from '../base/router.js';
 import {base, buttons, views} from '../ui/styles.js';
 import '../ui/ac-empty.js';
 import '../ui/ac-icon.js';
+import '../approval/grants/ac-grants.js';
 import './ac-secrets.js';
 import './ac-settings-form.js';
 import './ac-storage.js';
@@ -17,6 +18,8 @@ import '../base/later-strings.js';
 const SECRETS = '-secrets';
 /** Segment of the address for what is stored. */
 const STORAGE = '-storage';
+/** Segment of the address for what runs without asking. */
+const ALLOWED = '-allowed';
 
 /** The settings in app.json, of the server and of each module that it lists. */
 export class AcViewSettings extends Localized(LitElement) {
@@ -65,7 +68,7 @@ export class AcViewSettings extends Localized(LitElement) {
   render() {
     const name = this.path[0] ?? '';
     const modules = moduleList.modules.filter(({listed, state}) => listed || state === 'ready');
-    const isKnown = !name || name === SECRETS || name === STORAGE || modules.some((module) => module.name === name);
+    const isKnown = !name || name === SECRETS || name === STORAGE || name === ALLOWED || modules.some((module) => module.name === name);
     return html`
       <header class="view-head">
         <div class="titles"><h1>${t('settings.title')}</h1><p class="muted">${t('settings.subtitle')}</p></div>
@@ -74,6 +77,7 @@ export class AcViewSettings extends Localized(LitElement) {
         <nav aria-label=${t('settings.sections')}>
           ${this._link([], t('settings.server'), name === '')}
           ${this._link([SECRETS], t('settings.secrets'), name === SECRETS)}
+          ${this._link([ALLOWED], t('approval.grants.heading'), name === ALLOWED)}
           ${this._link([STORAGE], t('settings.storage'), name === STORAGE)}
           <h2>${t('settings.modules')}</h2>
           ${repeat(modules, (module) => module.name, (module) => this._link([module.name], toolList.saidOf(module).title, module.name === name, module.state === 'failed'))}
@@ -102,6 +106,7 @@ export class AcViewSettings extends Localized(LitElement) {
   /** @param {string} name @param {import('../client/module-list.js').Module[]} modules */
   _form(name, modules) {
     if (name === SECRETS) return html`<div class="heading"><h2>${t('settings.secrets')}</h2></div><ac-secrets></ac-secrets>`;
+    if (name === ALLOWED) return html`<div class="heading"><h2>${t('approval.grants.heading')}</h2></div><ac-grants></ac-grants>`;
     if (name === STORAGE) return html`<div class="heading"><h2>${t('settings.storage')}</h2></div><ac-storage></ac-storage>`;
     const module = modules.find((one) => one.name === name);
     return html`

@@ -79,7 +79,7 @@ export class AcSidebar extends Localized(LitElement) {
         ${GROUPS.map((group) => this._group(group, pages.filter(({component}) => component?.group === group)))}
       </nav>
       <footer>
-        ${approvals.count ? html`<button class="waiting" @click=${this._showApprovals}><ac-icon name="shield"></ac-icon>${t('approval.waiting', {n: approvals.count})}</button>` : nothing}
+        ${approvals.total ? html`<button class="waiting" @click=${this._showApprovals}><ac-icon name="shield"></ac-icon>${t('approval.waiting', {n: approvals.total})}</button>` : nothing}
         <div class="row">
           <ac-connection></ac-connection>
           ${desktopNotices.isPossible ? html`

@@ -3,6 +3,7 @@ export const tools = {
   en: {
     'decider.approver': 'you, in the approval view',
     'decider.terminal': 'you, at the terminal',
+    'decider.mode': 'the mode that you chose meanwhile',
     'decider.client': 'the paired client {name}',
     title: 'Tools',
     search: 'Find a tool',
@@ -87,6 +88,7 @@ export const tools = {
     noResult: 'Nothing has run yet. The result will be here.',
   },
   zh: {
+    'decider.mode': '你在此期间选择的模式',
     'decider.approver': '你，在审批视图中',
     'decider.terminal': '你，在终端中',
     'decider.client': '已配对的客户端 {name}',

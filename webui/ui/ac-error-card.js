@@ -90,7 +90,8 @@ function described(error) {
   if (error === null || typeof error !== 'object') return {type: '', message: String(error ?? '')};
   const type = error.type ?? (error.name === 'Error' ? '' : error.name ?? '');
   const own = `ui.error.${type}`;
-  return {type, message: hasText(own) ? t(own) : error.message ?? String(error)};
+  // what waits for the user is no error, so its type says nothing more
+  return {type: type === 'approval_required' ? '' : type, message: hasText(own) ? t(own) : error.message ?? String(error)};
 }
 
 customElements.define('ac-error-card', AcErrorCard);

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.questions import Questions
 from agentcore.chat.session.turn_lock import TurnLock
@@ -33,7 +32,6 @@ class LiveSession:
         todos: The session's to-do list.
         agent_id: The session's agent.
         owner: The creator of the session, as named by `owner_of`; empty: not known yet.
-        mode: The approval mode of its calls; None: as app.json says.
         hosts: The hosts for its calls, the preferred one first; None: not known yet.
         reader: The session's model, as the reader of results.
         must_reload: True if something other than the turn changed the history.
@@ -58,7 +56,6 @@ class LiveSession:
         self.todos: list[dict[str, Any]] = []
         self.agent_id = ""
         self.owner = ""
-        self.mode: ApprovalMode | None = None
         self.hosts: tuple[str, ...] | None = None
         self.reader = ModelReader()
         self.must_reload = False

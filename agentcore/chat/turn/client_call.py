@@ -70,5 +70,4 @@ class ClientCalls:
             ToolDefinition(tool.name, tool.description, tool.parameters, effects=effects),
             json.loads(call.arguments),
             agent_id=live.agent_id,
-            mode=live.mode,
         )

@@ -124,7 +124,10 @@ class ServerCalls:
         verdict = self._find_verdict(call.call_id)
         if verdict is not None:
             reason = verdict.reason
-            await self._core.run_call(self._build_request(call, call.call_id))
+            outcome = await self._core.run_call(self._build_request(call, call.call_id))
+            if verdict.is_by_policy and outcome.error is not None:
+                await self.fail_call(call, outcome.error)
+                return
         if call.may_have_started:
             said = result_text("rejected_running")
         else:
@@ -213,7 +216,6 @@ class ServerCalls:
             planned_id=planned_id,
             waits_for_approval=waits,
             agent_id=self._stream.live.agent_id,
-            mode=self._stream.live.mode,
             reader=self._stream.live.reader,
             session_owner=self._stream.live.owner,
             names_note=self._stream.live.names_notes.get(call.tool_id, ""),

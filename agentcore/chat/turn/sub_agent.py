@@ -295,7 +295,6 @@ class SubAgent:
             parent_call_id=self._call.id,
             waits_for_approval=True,
             agent_id=self._live.agent_id,
-            mode=self._live.mode,
             reader=self._reader,
             session_owner=self._live.owner,
             names_note=self._names_notes.pop(row.tool_id, ""),

@@ -305,7 +305,7 @@ class Turns:
         agent = settings.get_agent(session.agent_id)
         stream.live.owner = session.owner
         stream.live.agent_id = session.agent_id
-        stream.live.mode = settings.mode_for(session.mode, session.agent_id)
+        self._core.policy.set_session_mode(session.session_id, settings.mode_for(session.mode, session.agent_id))
         stream.live.hosts = settings.hosts_for(session.host, session.agent_id)
         stream.live.reader = ModelReader(agent.result_chars, agent.offers_tool, self._readers.read_image)
         choice = settings.choose_model(session.model or None, agent)

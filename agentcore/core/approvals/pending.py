@@ -25,7 +25,6 @@ class PendingApproval:
         request: The call as requested; once it is decided, as it was shown for the decision.
         verdict: The user's decision; None: there is none yet.
         is_being_decided: True while a verdict is being written to disk.
-        is_announced: True if it may be listed, which is once it is on disk.
         size_bytes: The request as JSON text.
     """
 
@@ -47,12 +46,30 @@ class PendingApproval:
         self.verdict: Verdict | None = None
         self.is_being_decided = False
         self.withdrawn_because = ""
-        self.is_announced = True
+        self._announced = asyncio.Event()
+        self._announced.set()
         self._queue = queue
         self._store = store
         self._events = events
         self._edits: dict[str, ApprovalRequest] = {}
         self._answered = asyncio.Event()
+
+    @property
+    def is_announced(self) -> bool:
+        """True if it may be listed, which is once it is on disk."""
+        return self._announced.is_set()
+
+    def delay_announcement(self) -> None:
+        """Leave it out of lists until `announce` is called; for the queue, while it is being written to disk."""
+        self._announced.clear()
+
+    def announce(self) -> None:
+        """List it from now on; for the queue."""
+        self._announced.set()
+
+    async def wait_until_announced(self) -> None:
+        """Return when it may be listed, or has left the queue."""
+        await self._announced.wait()
 
     @property
     def is_expired(self) -> bool:
@@ -161,6 +178,7 @@ class PendingApproval:
         self.withdrawn_because = reason
         del self._queue[self.request.call_id]
         self.notify_waiters()
+        self._announced.set()
         # Clients remove its card on this event: neither a decision nor the end of a call follows.
         self._events.publish("approval.withdrawn", {"callId": self.request.call_id}, session_id=self.request.session_id)
         return True

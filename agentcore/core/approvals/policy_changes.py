@@ -31,6 +31,7 @@ class Proposal:
         paths: The settings that change, as JSON Pointers; or other names of the parts of the change.
         diff: File and unified diff, with secrets masked; without a file, lines that begin with a sign.
         lasts: True if it waits as long as the server runs, because its subject does not change by itself.
+        session_id: The chat that it is about, whose title is its subject; empty: it is about none.
     """
 
     kind: str
@@ -38,10 +39,13 @@ class Proposal:
     paths: tuple[str, ...] = ()
     diff: tuple[tuple[str, str], ...] = ()
     lasts: bool = False
+    session_id: str = ""
 
     def covers(self, earlier: "Proposal") -> bool:
         """True if this proposal replaces an earlier one completely, because it contains all of its parts."""
-        is_same_thing = (self.kind, self.subject) == (earlier.kind, earlier.subject)
+        # a chat gets another title while the change waits, and many have none
+        own = (self.kind, self.session_id or self.subject)
+        is_same_thing = own == (earlier.kind, earlier.session_id or earlier.subject)
         return is_same_thing and all(
             any(path == own or path.startswith(f"{own}/") for own in self.paths) for path in earlier.paths
         )
@@ -181,6 +185,7 @@ class PolicyChanges:
         row = make_notice_row(f"policy_{outcome}", kind=proposal.kind, subject=proposal.subject, paths=proposal.paths)
         self._record.append(
             row._replace(
+                session_id=proposal.session_id,
                 principal_kind=change.principal.kind,
                 principal_id=change.principal.id,
                 decision="allow" if outcome == "applied" else "deny",

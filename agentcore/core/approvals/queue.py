@@ -28,7 +28,7 @@ from agentcore.core.approvals.stored import (
 )
 from agentcore.core.events import EventBus
 from agentcore.core.policy.approval_policy import ApprovalPolicy
-from agentcore.core.policy.authority import USER_ACCOUNT
+from agentcore.core.policy.authority import USER_ACCOUNT, Decision
 from agentcore.core.policy.grant_offers import host_offers
 from agentcore.core.policy.grants import grant_row
 from agentcore.errors import ToolError
@@ -40,6 +40,9 @@ from agentcore.store.store import Store
 __all__ = ["ApprovalQueue", "ApprovalRequest", "Approver", "PendingApproval", "Verdict"]
 
 log = structlog.get_logger(__name__)
+
+FindDefinition = Callable[[str, str], ToolDefinition | None]
+"""Returns the current definition of a tool on a host; None: it is not there."""
 
 _ASKS_ONCE_A_HOST = frozenset((*(f"mode:{mode}" for mode in MODES_THAT_READ), "untrusted"))
 
@@ -65,6 +68,8 @@ class ApprovalQueue:
         self._used_within_s = used_within_s
         self._pending: dict[str, PendingApproval] = {}
         self._away: list[ApprovalRow] = []
+        self._dropped: list[str] = []
+        self._has_restored = False
         self.approver: Approver | None = None
         self.look_again: LookAgain | None = None
 
@@ -76,7 +81,9 @@ class ApprovalQueue:
     def waiting(self) -> list[ApprovalRequest]:
         """Calls that are announced and not decided yet, oldest first."""
         self._drop_expired()
-        return [each.request for each in self._pending.values() if each.verdict is None and each.is_announced]
+        found = [each.request for each in self._pending.values() if each.verdict is None and each.is_announced]
+        # those of the last process come back in the order in which their modules start
+        return sorted(found, key=lambda request: request.requested_at_ms)
 
     @property
     def unused_verdicts(self) -> list[tuple[ApprovalRequest, Verdict]]:
@@ -99,65 +106,71 @@ class ApprovalQueue:
             raise _not_waiting(call_id)
         return pending
 
-    async def targets_left(self) -> list[tuple[str, str, str]]:
+    def targets_left(self) -> list[tuple[str, str, str]]:
         """Return the session, resource id and host of each call that the last process left waiting."""
-        rows = await self._store.approvals.load_calls(now_ms())
-        return [(row.session_id, target, host) for row in rows for target, host in target_of(row.request)]
+        return [(row.session_id, target, host) for row in self._away for target, host in target_of(row.request)]
 
-    async def restore_calls(self, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
-        """Restore the calls that the last process left waiting.
+    async def load_calls(self) -> None:
+        """Load the calls that the last process left waiting; each is restored once its tool is there."""
+        self._away = await self._store.approvals.load_calls(now_ms())
 
-        A call whose tool has changed is shown again, one whose tool no longer exists is dropped, and so is an approval
-        for a tool that has changed. A call on a host that has not come back yet waits for that: see `restore_away`.
+    def restore_calls(self, definition_of: FindDefinition) -> None:
+        """Restore the calls whose tools are there; called when the tool list has changed.
 
-        Args:
-            definition_of: The current definition of a tool on a host.
+        A call whose tool has changed is shown again; an approval for a tool that has changed is dropped.
         """
-        for row in await self._store.approvals.load_calls(now_ms()):
-            try:
-                is_restored = self._restore_call(row, definition_of)
-            except (ValueError, KeyError, TypeError, AttributeError) as exc:
-                log.warning("approval_unreadable", call_id=row.call_id, error=f"{type(exc).__name__}: {exc}")
-                is_restored = False
-            if not is_restored:
-                await self._store.approvals.delete_call(row.call_id)
-
-    def restore_away(self, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
-        """Restore the calls whose host has come back; called when the tool list has changed."""
         away = self._away
         self._away = []
         for row in away:
-            if row.expires_at_ms is None or row.expires_at_ms > now_ms():
+            if row.expires_at_ms is not None and row.expires_at_ms <= now_ms():
+                continue
+            try:
                 self._restore_call(row, definition_of)
-                pending = self._pending.get(row.call_id)
-                if pending is not None and pending.verdict is not None:
-                    self._publish_decision(pending.request, pending.verdict)
+            except (ValueError, KeyError, TypeError, AttributeError) as exc:
+                log.warning("approval_unreadable", call_id=row.call_id, error=f"{type(exc).__name__}: {exc}")
+                self._dropped.append(row.call_id)
+
+    async def finish_restoring(self, definition_of: FindDefinition) -> None:
+        """Drop the calls whose tools no longer exist, now that all modules have started.
+
+        A call on a host that has not come back yet waits for that.
+        """
+        self.restore_calls(definition_of)
+        for row in [row for row in self._away if not host_of(row.request)]:
+            self._drop_row(row)
+            self._away.remove(row)
+        for call_id in self._dropped:
+            await self._store.approvals.delete_call(call_id)
+        self._dropped = []
+        self._has_restored = True
+
+    def _drop_row(self, row: ApprovalRow) -> None:
+        log.info("approval_dropped", call_id=row.call_id, tool=tool_of(row.request))
+        self._dropped.append(row.call_id)
 
     def is_away(self, call_id: str) -> bool:
-        """True for a call on a host that has not come back since the last process ended."""
+        """True for a call whose tool is not there yet: its host has not come back, or modules are starting."""
         return any(row.call_id == call_id for row in self._away)
 
-    def _restore_call(self, row: ApprovalRow, definition_of: Callable[[str, str], ToolDefinition | None]) -> bool:
-        """Put a call back; False: it cannot be decided or run any more."""
-        tool = tool_of(row.request)
-        host = host_of(row.request)
-        definition = definition_of(tool, host)
-        if definition is None and host:
-            self._away.append(row)
-            return True
+    def _restore_call(self, row: ApprovalRow, definition_of: FindDefinition) -> None:
+        """Put a call back, if its tool is there."""
+        definition = definition_of(tool_of(row.request), host_of(row.request))
         if definition is None:
-            log.info("approval_dropped", call_id=row.call_id, tool=tool)
-            return False
+            self._away.append(row)
+            return
         request, asked_digest = read_request(row.call_id, row.session_id, row.request, definition)
         if row.verdict is not None and "tool" in request.changes:
-            log.info("approval_dropped", call_id=row.call_id, tool=tool)
-            return False
+            self._drop_row(row)
+            return
+        verdict = None if row.verdict is None else read_verdict(row.verdict)
         pending = self._add_pending(request, asked_digest, len(row.request), is_kept=True)
-        if row.verdict is None:
+        if verdict is None:
             self._publish_request(request)
-        else:
-            pending.set_verdict(request, read_verdict(row.verdict), row.expires_at_ms)
-        return True
+            return
+        pending.set_verdict(request, verdict, row.expires_at_ms)
+        if self._has_restored:
+            # at the start, the chat asks for all of these once
+            self._publish_decision(request, verdict)
 
     async def put(self, request: ApprovalRequest, *, is_kept: bool = True) -> PendingApproval:
         """Add a call to the queue.
@@ -173,7 +186,7 @@ class ApprovalQueue:
         self._check_room(request.account, len(text))
         pending = self._add_pending(request, digest, len(text), is_kept=is_kept)
         if is_kept:
-            pending.is_announced = False
+            pending.delay_announcement()
             row = ApprovalRow(request.call_id, request.session_id, text, None, None)
             try:
                 await self._store.approvals.save_call(row)
@@ -185,7 +198,7 @@ class ApprovalQueue:
                 pending.leave_queue("")
                 raise
         # after it is on disk: a listener may decide at once
-        pending.is_announced = True
+        pending.announce()
         if self._pending.get(request.call_id) is pending:
             self._publish_request(request)
         return pending
@@ -223,7 +236,7 @@ class ApprovalQueue:
         # the disk first: a word that was acknowledged is never lost; and no second one comes in between
         pending.is_being_decided = True
         try:
-            if verdict.approved and self.look_again is not None:
+            if verdict.approved and not verdict.is_by_policy and self.look_again is not None:
                 await self._check_unchanged(pending, shown, await self.look_again(shown))
             sources = self._accepted_sources(shown, verdict)
             expires_at_ms = now_ms() + int(self._used_within_s * 1000)
@@ -249,6 +262,43 @@ class ApprovalQueue:
             except RecordWriteError as exc:
                 raise exc.as_tool_error() from exc
         self._publish_decision(shown, verdict)
+        for grant in grants:
+            if grant.scope != "host":
+                self._events.publish("grant.given", {"grantId": grant.grant_id, "tool": grant.tool})
+
+    def find_waiting_in(self, session_id: str | None) -> list[PendingApproval]:
+        """Return the calls of a session that wait for a decision, or of all sessions; also those not listed yet."""
+        self._drop_expired()
+        return [
+            pending
+            for pending in self._pending.values()
+            if pending.verdict is None and session_id in (None, pending.request.session_id)
+        ]
+
+    async def apply_policy(
+        self, pending: PendingApproval, asked: ApprovalRequest, now: ApprovalRequest, decision: Decision
+    ) -> None:
+        """Apply a new decision of the policy to a call that waits: it runs, is refused, or is shown as it is now.
+
+        A call that was decided or changed in the meantime stays as it is.
+
+        Args:
+            pending: The call in the queue.
+            asked: The request that was looked at.
+            now: The request as it would be made now.
+            decision: The decision about it.
+        Raises:
+            ToolError: `approval_not_found`: it was withdrawn meanwhile; or that the decision cannot be written.
+        """
+        is_settled = pending.verdict is not None or pending.is_being_decided or pending.request is not asked
+        if is_settled or self._pending.get(now.call_id) is not pending:
+            return
+        if decision.kind != "ask":
+            pending.ask_again(now)
+            verdict = Verdict(decision.kind == "allow", decision.by, reason=decision.reason, is_by_policy=True)
+            await self.decide_call(now.call_id, verdict)
+        elif now != asked:
+            await self._show_again(pending, now)
 
     async def reject_all(self, by: str) -> int:
         """Reject all waiting calls, and withdraw approvals whose calls have not begun; return their number."""
@@ -343,19 +393,22 @@ class ApprovalQueue:
         if not now.changes:
             return
         if shown is pending.request:
-            if pending.is_kept:
-                text = request_text(now, pending.asked_digest)
-                await self._store.approvals.save_call(ApprovalRow(call_id, now.session_id, text, None, None))
-            pending.ask_again(now)
-            self._events.publish(
-                "approval.changed", {"callId": call_id, "changes": list(now.changes)}, session_id=now.session_id
-            )
+            await self._show_again(pending, now)
         message = f"the call changed while it waited ({', '.join(now.changes)}); look at it again"
         raise ToolError("approval_changed", message, call_id=call_id, changes=list(now.changes))
 
+    async def _show_again(self, pending: PendingApproval, now: ApprovalRequest) -> None:
+        """Replace the request that is shown, on disk first."""
+        if pending.is_kept:
+            text = request_text(now, pending.asked_digest)
+            await self._store.approvals.save_call(ApprovalRow(now.call_id, now.session_id, text, None, None))
+        pending.ask_again(now)
+        data = {"callId": now.call_id, "changes": list(now.changes)}
+        self._events.publish("approval.changed", data, session_id=now.session_id)
+
     def _accepted_sources(self, request: ApprovalRequest, verdict: Verdict) -> list[SourceRow]:
         """The untrusted sources that the question named: one answer covers them in this session."""
-        if not verdict.approved or request.untrusted_source is None:
+        if not verdict.approved or verdict.is_by_policy or request.untrusted_source is None:
             return []
         return [
             row._replace(accepted_by=verdict.by)
@@ -381,7 +434,8 @@ def _grants_of(request: ApprovalRequest, verdict: Verdict) -> list[GrantRow]:
     if verdict.grant is not None and (not verdict.approved or verdict.grant not in request.offers):
         message = "a call is approved with one of the offers that it was shown with, or with none"
         raise ToolError("grant_not_offered", message, grant=verdict.grant.to_json())
-    if not verdict.approved:
+    if not verdict.approved or verdict.is_by_policy:
+        # what the policy lets run now says nothing about later, when another mode applies
         return []
     row = partial(grant_row, session_id=request.session_id, principal_kind=request.principal.kind, by=verdict.by)
     hosts = host_offers(request.facts) if request.rule in _ASKS_ONCE_A_HOST else ()

@@ -99,10 +99,12 @@ class Verdict:
     """The user's decision, and who made it.
 
     Args:
-        by: Who decided: `terminal`, `approver:NAME`, `test`.
+        by: Who decided: `terminal`, `approver:NAME`, `test`; or what, as in `Decision.by`.
         digest: Of the request that was shown, as requested or as edited; None: as requested.
         grant: The offer of the request that the user accepted.
-        reason: Why not, in the user's words, for the caller.
+        reason: Why not, in the user's words or the policy's, for the caller.
+        is_by_policy: True if the policy decided, because what it allows changed while the call waited. What runs by
+            such an approval must still be allowed when it starts.
     """
 
     approved: bool
@@ -110,6 +112,7 @@ class Verdict:
     digest: str | None = None
     grant: GrantOffer | None = None
     reason: str = ""
+    is_by_policy: bool = False
 
 
 LookAgain = Callable[[ApprovalRequest], Awaitable[ApprovalRequest]]

@@ -84,10 +84,13 @@ def read_request(call_id: str, session_id: str, text: str, definition: ToolDefin
 
 def verdict_text(verdict: Verdict) -> str:
     """Return a verdict as it is stored; a grant that came with it is stored separately."""
-    return json.dumps({"approved": verdict.approved, "by": verdict.by, "reason": verdict.reason})
+    said = {"approved": verdict.approved, "by": verdict.by, "reason": verdict.reason}
+    return json.dumps({**said, "is_by_policy": verdict.is_by_policy})
 
 
 def read_verdict(text: str) -> Verdict:
     """A stored verdict."""
     said = json.loads(text)
-    return Verdict(said["approved"], said["by"], reason=said.get("reason", ""))
+    return Verdict(
+        said["approved"], said["by"], reason=said.get("reason", ""), is_by_policy=said.get("is_by_policy", False)
+    )

@@ -10,7 +10,7 @@ from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.core.approvals.pending import PendingApproval
 from agentcore.core.approvals.queue import ApprovalQueue
 from agentcore.core.approvals.request import ApprovalRequest, Approver, Verdict
-from agentcore.core.calls.call import Call, CallDecision, CallRequest, PreparedCall, pause_clock
+from agentcore.core.calls.call import Call, CallDecision, PreparedCall, pause_clock
 from agentcore.core.calls.errors import on_other_host, target_gone
 from agentcore.core.calls.prepare import Preparation
 from agentcore.core.declarations.hosted_names import pool_of
@@ -59,14 +59,17 @@ class Permission:
             return prepared
         facts = await self.facts_of(call, prepared)
         decision = policy.decide(facts)
-        if decision.kind == "allow" and not is_asked:
-            call.ruling = CallDecision(decision, decision.by, version)
-            call.report_decision(asks=False)
-            return prepared
-        call.ruling = CallDecision(decision, "", version)
         if decision.kind == "ask" and not policy.needs_paths:
             # they determine what is offered along with the approval
             facts = await self.facts_of(call, prepared, with_paths=True)
+            # another mode, chosen meanwhile, decides only those that are in the queue; nothing is awaited until then
+            decision = policy.decide(facts)
+        if decision.kind == "allow" and not is_asked:
+            call.ruling = CallDecision(decision, decision.by, version)
+            call.report_decision(asks=False)
+            await policy.record_use(decision)
+            return prepared
+        call.ruling = CallDecision(decision, "", version)
         if decision.kind == "deny":
             raise refused_by_policy(decision)
         if not is_asked:
@@ -89,7 +92,7 @@ class Permission:
         decision = self._policy.decide(await self.facts_of(call, prepared))
         if decision.kind == "deny":
             raise refused_by_policy(decision)
-        if decision.kind == "ask" and ruling.approval is None:
+        if decision.kind == "ask" and not _is_approved_by_user(ruling):
             raise ToolError(
                 "approval_denied",
                 f"what is allowed changed while the call waited for its turn ({decision.reason}); send it again",
@@ -130,18 +133,22 @@ class Permission:
             prepared.preview,
             call.session_id,
             request.agent_id,
-            self._mode_of(request),
+            self._mode_of(call),
             named,
             pool_of(prepared.tool.module.host),  # rules for a pool apply to all its hosts
             () if placed is None else tuple(placed.roots),
             _on_behalf_of(call),
         )
 
-    def _mode_of(self, request: CallRequest) -> ApprovalMode:
-        """Return the mode of a call; a foreign machine does not inherit what its chat may do without asking."""
-        mode = request.mode or self._policy.mode
+    def _mode_of(self, call: Call) -> ApprovalMode:
+        """Return the mode of a call: that of its chat now, unless the call has one of its own.
+
+        A foreign machine does not inherit what its chat may do without asking.
+        """
         general = self._policy.mode
-        return general if request.principal.kind == "host" and is_looser(mode, general) else mode
+        caller = call.request.principal.kind
+        mode = call.request.mode or self._policy.find_session_mode(call.session_id, caller) or general
+        return general if caller == "host" and is_looser(mode, general) else mode
 
     # -- asking the user --------------------------------------------------------------------------------------------
 
@@ -174,6 +181,9 @@ class Permission:
         if verdict is None:
             raise _unanswered_error(pending)
         call.ruling = ruling._replace(decided_by=verdict.by, approval=pending)
+        if verdict.is_by_policy:
+            # what the policy allowed while it waited may not be allowed any more
+            call.ruling = call.ruling._replace(policy_version=None)
         if not verdict.approved:
             raise _rejected_error(verdict)
         return pending.request
@@ -245,6 +255,12 @@ def _on_behalf_of(call: Call) -> str:
     return next((kind for kind in callers if kind != "host"), "")
 
 
+def _is_approved_by_user(ruling: CallDecision) -> bool:
+    """True if the user approved exactly this call; the policy may also have decided on it while it waited."""
+    verdict = None if ruling.approval is None else ruling.approval.verdict
+    return verdict is not None and not verdict.is_by_policy
+
+
 def _unanswered_error(pending: PendingApproval) -> ToolError:
     if pending.withdrawn_because:
         return ToolError("approval_denied", pending.withdrawn_because)
@@ -261,6 +277,8 @@ def _unanswered_error(pending: PendingApproval) -> ToolError:
 
 
 def _rejected_error(verdict: Verdict) -> ToolError:
+    if verdict.is_by_policy:
+        return refused_by_policy(Decision("deny", verdict.by, verdict.reason))
     if verdict.reason:
         message = f"a person rejected this call: {verdict.reason}"
         return ToolError("approval_denied", message, by=verdict.by, reason=verdict.reason)

@@ -1,11 +1,13 @@
 """Which calls run, which are asked about, and which are refused: deny beats ask, ask beats allow, unknown asks."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
 from agentcore.api import CallPreview, Effect, Principal, ToolDefinition
+from agentcore.api.context import PrincipalKind
 from agentcore.approval_rules.call_facts import CallFacts
 from agentcore.approval_rules.command_pattern import escape_pattern
 from agentcore.approval_rules.criteria import Criteria, RunsOn, Url
@@ -23,6 +25,12 @@ _READ_AND_EGRESS: frozenset[Effect] = frozenset(("read", "egress"))
 _READ_AND_WRITE: frozenset[Effect] = frozenset(("read", "write"))
 _REACHES_OUT: frozenset[Effect] = frozenset(("egress", "execute", "dangerous"))
 """Effects that untrusted content may try to cause."""
+
+_CALLERS_IN_CHATS: frozenset[PrincipalKind] = frozenset(("chat", "view", "host"))
+"""Callers that work for a chat: its model, views in it, and machines that work on a call of it."""
+
+_USE_PRECISION_MS = 60_000
+"""How precisely the last use of a grant is stored, so that not every call writes."""
 
 OWN_CALL = Decision("allow", "own_call", "a person's own call")
 """The decision for a user's own call that no rule applies to."""
@@ -98,6 +106,7 @@ class ApprovalPolicy:
         self.sources = UntrustedSources()
         self._store = store
         self._page_is_scripted = page_is_scripted
+        self._session_modes: dict[str, ApprovalMode | None] = {}
         self.version = 0
         self.apply_config(config)
 
@@ -114,6 +123,7 @@ class ApprovalPolicy:
         other = ApprovalPolicy(self.config, self.roots, self._store, self._page_is_scripted)
         other.grants = self.grants
         other.sources = self.sources
+        other._session_modes = self._session_modes
         other.rules = (*self.rules, Rule.compile("the new rule", rule, self.roots))
         other._group_rules()
         return other
@@ -121,6 +131,29 @@ class ApprovalPolicy:
     def bump_version(self) -> None:
         """Invalidate the decisions of waiting calls after a change."""
         self.version += 1
+
+    def set_session_mode(self, session_id: str, mode: ApprovalMode | None) -> None:
+        """Set the mode of a chat, which applies to calls that wait there as well.
+
+        Args:
+            session_id: The chat.
+            mode: Its own mode, or its agent's; None: that of app.json.
+        """
+        is_known = session_id in self._session_modes
+        if is_known and self._session_modes[session_id] == mode:
+            return
+        self._session_modes[session_id] = mode
+        self.bump_version()
+
+    def find_session_mode(self, session_id: str, caller: PrincipalKind = "chat") -> ApprovalMode | None:
+        """Return the mode that applies in a chat; None: this process does not know the chat yet, or the caller is not
+        part of a chat.
+
+        Any client may name the session of a chat in its calls, and does not get what the chat may do by that.
+        """
+        if caller not in _CALLERS_IN_CHATS or session_id not in self._session_modes:
+            return None
+        return self._session_modes[session_id] or self.mode
 
     @property
     def needs_paths(self) -> bool:
@@ -162,6 +195,18 @@ class ApprovalPolicy:
         self.bump_version()
         await self._store.delete_grant(grant_id)
 
+    async def record_use(self, decision: Decision) -> None:
+        """Record that a decision let a call run, if it rests on a grant; at most once a minute for each grant."""
+        kind, _, grant_id = decision.by.partition(":")
+        grant = self.grants.find(grant_id) if kind == "grant" else None
+        if grant is None:
+            return
+        used_at_ms = time.time_ns() // 1_000_000
+        if used_at_ms - (grant.row.last_used_at_ms or 0) < _USE_PRECISION_MS:
+            return
+        self.grants.set_last_use(grant_id, used_at_ms)
+        await self._store.save_grant_use(grant_id, used_at_ms)
+
     def drop_granted_by(self, who: str) -> None:
         """Revoke all grants that a client gave; waiting calls are decided again."""
         self.grants.drop_granted_by(who)
@@ -178,6 +223,7 @@ class ApprovalPolicy:
         """Let all that was granted and noted for a session end with it."""
         self.grants.drop_session(session_id)
         self.sources.drop_session(session_id)
+        self._session_modes.pop(session_id, None)
         self.bump_version()
         await self._store.delete_session_rows(session_id)
 
@@ -197,7 +243,6 @@ class ApprovalPolicy:
         arguments: dict[str, Any],
         *,
         agent_id: str = "",
-        mode: ApprovalMode | None = None,
     ) -> Decision:
         """Decide on a call of a chat's model that a client runs, not the core.
 
@@ -206,10 +251,10 @@ class ApprovalPolicy:
             definition: The tool.
             arguments: Its arguments.
             agent_id: The agent that makes the call.
-            mode: The mode that applies; None: that of app.json.
         """
         chat = Principal("chat", session_id)
-        return self.decide(CallFacts(chat, definition, arguments, None, session_id, agent_id, mode or self.mode))
+        mode = self.find_session_mode(session_id) or self.mode
+        return self.decide(CallFacts(chat, definition, arguments, None, session_id, agent_id, mode))
 
     def list_considered(self, facts: CallFacts) -> list[Considered]:
         """All rules, and the grants for its tool, with why each does or does not mean the call."""

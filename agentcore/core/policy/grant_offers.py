@@ -2,7 +2,7 @@
 
 from agentcore.approval_rules.call_facts import CallFacts
 from agentcore.approval_rules.command_pattern import escape_pattern
-from agentcore.approval_rules.criteria import RunsOn, Url, suggest_patterns
+from agentcore.approval_rules.criteria import Effects, RunsOn, Url, suggest_patterns
 from agentcore.approval_rules.decisions import MODES_THAT_READ
 from agentcore.core.policy.authority import PERSONS, Decision
 from agentcore.core.policy.grants import GrantOffer, GrantScope
@@ -18,8 +18,11 @@ def offers_for(facts: CallFacts, decision: Decision, roots: tuple[str, ...]) -> 
         return ()
     if facts.is_of_foreign_machine:
         return ()  # a grant is for callers of one kind, and does not apply to other machines
-    found = list(suggest_patterns(facts, roots))
-    return tuple(GrantOffer(scope, facts.definition.name, patterns) for scope in _SCOPES for patterns in found)
+    tool = facts.definition.name
+    found = [(tool, patterns) for patterns in suggest_patterns(facts, roots)]
+    if facts.effects == frozenset(("read",)) and not facts.host:
+        found.append(("*", {Effects.key: "read"}))
+    return tuple(GrantOffer(scope, name, patterns) for scope in _SCOPES for name, patterns in found)
 
 
 def host_offers(facts: CallFacts) -> tuple[GrantOffer, ...]:

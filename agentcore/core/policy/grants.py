@@ -4,7 +4,7 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from agentcore.api.context import PrincipalKind
@@ -51,7 +51,7 @@ class Grant:
         return self.criteria.find_mismatch(facts, surely=True) is None
 
     def to_json(self) -> dict[str, Any]:
-        """`{id, scope, sessionId?, caller, tool, arguments, grantedBy, grantedAt}`."""
+        """`{id, scope, sessionId?, caller, tool, arguments, grantedBy, grantedAt, givenIn, lastUsedAt}`."""
         row = self.row
         session = {"sessionId": row.session_id} if row.session_id else {}
         return {
@@ -63,6 +63,8 @@ class Grant:
             "arguments": dict(self.patterns),
             "grantedBy": row.granted_by,
             "grantedAt": row.granted_at_ms,
+            "givenIn": row.given_in,
+            "lastUsedAt": row.last_used_at_ms,
         }
 
 
@@ -89,6 +91,11 @@ class Grants:
     def find(self, grant_id: str) -> Grant | None:
         """The grant of this id."""
         return self._grants.get(grant_id)
+
+    def set_last_use(self, grant_id: str, used_at_ms: int) -> None:
+        """Note when a grant let a call run last."""
+        grant = self._grants[grant_id]
+        self._grants[grant_id] = replace(grant, row=grant.row._replace(last_used_at_ms=used_at_ms))
 
     def drop(self, grant_id: str) -> None:
         """Revoke a grant."""
@@ -119,4 +126,5 @@ def grant_row(
         json.dumps(dict(offer.arguments), ensure_ascii=False),
         by,
         time.time_ns() // 1_000_000,
+        session_id,
     )

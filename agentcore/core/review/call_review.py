@@ -1,11 +1,15 @@
 """Looking at a call as the one path would, without running it: for explanations, and for arguments that were edited."""
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
+import structlog
+
 from agentcore.api import CallPreview
 from agentcore.approval_rules.call_facts import CallFacts
-from agentcore.core.approvals.pending import now_ms
+from agentcore.approval_rules.decisions import ApprovalMode
+from agentcore.core.approvals.pending import PendingApproval, now_ms
 from agentcore.core.approvals.queue import ApprovalQueue
 from agentcore.core.approvals.request import ApprovalRequest, Changed
 from agentcore.core.calls.call import Call, CallRequest
@@ -18,6 +22,8 @@ from agentcore.core.policy.authority import Decision
 from agentcore.core.policy.grant_offers import offers_for
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.errors import ToolError
+
+log = structlog.get_logger(__name__)
 
 
 class CallReview:
@@ -66,6 +72,42 @@ class CallReview:
         Raises:
             ToolError: Why it could not run now.
         """
+        now, decision = await self._look_again(request)
+        if decision.kind == "deny":
+            raise refused_by_policy(decision)
+        return now
+
+    async def decide_waiting_calls(self, session_id: str | None = None) -> None:
+        """Decide calls that wait once more, because the mode that applies to them has changed.
+
+        Those that the policy now allows run, those that it refuses end, and the others keep waiting.
+
+        Args:
+            session_id: The session; None: all sessions.
+        """
+        async with asyncio.TaskGroup() as group:
+            for pending in self._approvals.find_waiting_in(session_id):
+                group.create_task(self._decide_waiting_call(pending))
+
+    async def _decide_waiting_call(self, pending: PendingApproval) -> None:
+        await pending.wait_until_announced()
+        asked = pending.request
+        try:
+            now, decision = await self._look_again(asked)
+            # the user has changed the mode, and needs no note that the reason to ask is another one
+            changes = tuple(change for change in now.changes if change != "rules")
+            now = replace(now, changes=changes or asked.changes)
+            await self._approvals.apply_policy(pending, asked, now, decision)
+        except ToolError as exc:
+            # it keeps waiting: whoever decides on it gets this error, or it is gone
+            log.info("waiting_call_unchanged", call_id=asked.call_id, error=exc.type)
+
+    async def _look_again(self, request: ApprovalRequest) -> tuple[ApprovalRequest, Decision]:
+        """Return a call that waits as it would be now, and the policy's decision about it.
+
+        Raises:
+            ToolError: Why it could not run now.
+        """
         tool = request.definition.name
         principal = request.principal
         session_id = request.session_id
@@ -79,13 +121,14 @@ class CallReview:
             session_id,
             resource_id if is_there else None,
             agent_id=request.agent_id,
-            mode=request.mode,
+            mode=self._mode_of(request),
             host=request.host,
         )
         call = Call.from_request(again)
         prepared = await self._preparation.prepare_call(call, may_create=False)
         if not is_there and prepared.resource is not None:
-            return replace(request, changes=())  # the call is refused when it runs: nothing replaces its target
+            # the call is refused when it runs: nothing replaces its target
+            return replace(request, changes=()), Decision("ask", request.rule, request.reason)
         definition = prepared.tool.definition
         if (host := prepared.tool.module.host) != request.host:
             raise on_other_host(host, request.host, is_approved=True)
@@ -94,8 +137,7 @@ class CallReview:
             raise ToolError("approval_denied", "the arguments changed while the call waited; send it again")
         facts = await self._permission.facts_of(call, prepared, with_paths=True)
         decision = self._policy.decide(facts)
-        if decision.kind == "deny":
-            raise refused_by_policy(decision)
+        request = replace(request, mode=facts.mode)
         changes: dict[Changed, bool] = {
             "tool": not is_same_tool,
             "target": _preview_basis(prepared.preview) != _preview_basis(request.preview),
@@ -103,12 +145,12 @@ class CallReview:
         }
         found = tuple(change for change, is_found in changes.items() if is_found)
         if not found:
-            return replace(request, changes=())
+            return replace(request, changes=()), decision
         if decision.kind == "ask":
             request = replace(
                 request, reason=decision.reason, rule=decision.by, untrusted_source=decision.untrusted_source
             )
-        return replace(
+        now = replace(
             request,
             definition=definition,
             arguments=prepared.given,
@@ -119,13 +161,20 @@ class CallReview:
             # an untrusted source that is named from now on is one that the decision covers
             requested_at_ms=now_ms(),
         )
+        return now, decision
+
+    def _mode_of(self, request: ApprovalRequest) -> ApprovalMode | None:
+        """Return the mode of a call that waits; None: that of its chat, which may have changed since it was asked
+        about."""
+        is_of_chat = self._policy.find_session_mode(request.session_id, request.principal.kind) is not None
+        return None if is_of_chat else request.mode
 
     async def _build_edited(self, request: ApprovalRequest, arguments: dict[str, Any]) -> ApprovalRequest:
         tool = request.definition.name
         principal = request.principal
         session_id = request.session_id
         agent_id = request.agent_id
-        mode = request.mode
+        mode = self._mode_of(request)
         call = Call.from_request(
             CallRequest(tool, arguments, principal, session_id, agent_id=agent_id, mode=mode, host=request.host)
         )
@@ -149,6 +198,7 @@ class CallReview:
             resource_id = request.resource_id
         return replace(
             request,
+            mode=facts.mode,
             arguments=prepared.given,
             arguments_digest=prepared.digest,
             preview=prepared.preview,

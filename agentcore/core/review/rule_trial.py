@@ -122,7 +122,7 @@ class _Comparison:
 
     async def _build_facts(self, row: CallRow) -> CallFacts:
         """Return what the call would touch if it were made today."""
-        arguments = _recorded_arguments(row)
+        arguments = read_arguments(row)
         agent_id, mode = await self._session_mode(row.session_id)
         principal = Principal(row.principal_kind, row.principal_id)  # type: ignore[arg-type]
         request = CallRequest(
@@ -142,7 +142,12 @@ class _Comparison:
         return self._modes[session_id]
 
 
-def _recorded_arguments(row: CallRow) -> dict[str, Any]:
+def read_arguments(row: CallRow) -> dict[str, Any]:
+    """Return the arguments of a recorded call.
+
+    Raises:
+        ToolError: `not_recorded`, with the reason.
+    """
     if MASK in row.arguments:
         raise ToolError("not_recorded", "secrets in its arguments were not recorded")
     try:

@@ -5,6 +5,7 @@ from typing import Any
 
 from agentcore.api import Principal
 from agentcore.approval_rules import Touched, list_touched
+from agentcore.approval_rules.losses import may_lose_something
 from agentcore.core.approvals import ApprovalRequest, Changed, Pairing, PolicyChange
 from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.modules.tool_registry import ToolRegistry
@@ -88,7 +89,10 @@ class FileDiff(WireModel):
 
 
 class WaitingChange(WireModel):
-    """One change of what is allowed that waits."""
+    """One change of what is allowed that waits.
+
+    `subject` is what it is about; of a chat its title, which is empty if it has none.
+    """
 
     change_id: str
     kind: str
@@ -128,8 +132,12 @@ class Waiting(WireModel):
 async def titles_of(chats: ChatStore, requests: Sequence[ApprovalRequest | PolicyChange]) -> Mapping[str, str]:
     """Return the titles of the chats that made the requests, by their ids."""
     ids = {request.principal.id for request in requests if request.principal.kind == "chat"}
-    ids.update(request.session_id for request in requests if isinstance(request, ApprovalRequest))
+    ids.update(_session_of(request) for request in requests)
     return await chats.load_titles(ids)
+
+
+def _session_of(request: ApprovalRequest | PolicyChange) -> str:
+    return request.session_id if isinstance(request, ApprovalRequest) else request.proposal.session_id
 
 
 def waiting_call(
@@ -159,7 +167,7 @@ def waiting_call(
         host=request.host or ("" if record is None else host_of(places, record.name)),
         is_on_other_machine=bool(request.host),
         effects=sorted(effects),
-        is_destructive=definition.annotations.destructive is True,
+        is_destructive=may_lose_something(request.facts),
         reason=request.reason,
         rule=request.rule,
         untrusted_source=request.untrusted_source,
@@ -182,7 +190,7 @@ def waiting_change(change: PolicyChange, titles: Mapping[str, str]) -> WaitingCh
     return WaitingChange(
         change_id=change.change_id,
         kind=proposal.kind,
-        subject=proposal.subject,
+        subject=titles.get(proposal.session_id, "") if proposal.session_id else proposal.subject,
         paths=list(proposal.paths),
         diff=[FileDiff(file=file, text=text) for file, text in proposal.diff],
         asked_by=_describe_asker(change.principal, titles),

@@ -13,9 +13,14 @@ from agentcore.server.route_table import ServerRoute
 
 
 class Grants(BaseModel, defer_build=True):
-    """What persons have allowed for later calls, oldest first."""
+    """What users have allowed for later calls, oldest first, and the rules of app.json.
+
+    Of a grant, `givenTitle` is the title of the chat in which it was given: empty without a title, null for a chat that
+    is gone or not known.
+    """
 
     grants: list[dict[str, Any]]
+    rules: list[dict[str, Any]]
 
 
 async def explain_call(exchange: Exchange) -> Answer:
@@ -29,13 +34,24 @@ async def try_new_rule(exchange: Exchange) -> Answer:
 
 
 async def list_grants(exchange: Exchange) -> Answer:
-    """Send the grants."""
-    return Answer(to_json({"grants": [grant.to_json() for grant in exchange.core.policy.grants]}))
+    """Send the grants, each with the title of its chat, and the rules."""
+    core = exchange.core
+    grants = [grant.to_json() for grant in core.policy.grants]
+    titles = await core.store.chats.load_titles({grant["givenIn"] or grant.get("sessionId", "") for grant in grants})
+    for grant in grants:
+        grant["givenTitle"] = titles.get(grant["givenIn"] or grant.get("sessionId", ""))
+    rules = [
+        {"decision": rule.decision, "reason": rule.reason, "place": compiled.place, "criteria": rule.criteria}
+        for rule, compiled in zip(core.policy.config.rules, core.policy.rules, strict=True)
+    ]
+    return Answer(to_json({"grants": grants, "rules": rules}))
 
 
 async def revoke_grant(exchange: Exchange) -> Answer:
     """Revoke a grant; calls that it allowed need approval again."""
-    await exchange.core.policy.revoke_grant(exchange.path_values["id"])
+    grant_id = exchange.path_values["id"]
+    await exchange.core.policy.revoke_grant(grant_id)
+    exchange.core.events.publish("grant.revoked", {"grantId": grant_id})
     return Answer(to_json({"ok": True}))
 
 

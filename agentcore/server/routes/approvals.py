@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from agentcore.core.approvals import ApprovalRequest, Verdict, check_approver
 from agentcore.core.policy import GrantOffer, find_reach, owner_of
+from agentcore.core.review import OfferExample, find_offer_examples
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.exchange import Exchange
@@ -53,6 +54,12 @@ class Decided(BaseModel, defer_build=True):
     ok: bool
 
 
+class OfferExamples(BaseModel, defer_build=True):
+    """Recorded calls that each offer of a call would have allowed, in the order of the offers, two of each at most."""
+
+    examples: list[list[OfferExample]]
+
+
 async def list_waiting(exchange: Exchange) -> Answer:
     """Send everything that waits; to a client that may decide only in its own sessions, what waits in these."""
     core = exchange.core
@@ -72,6 +79,17 @@ async def list_waiting(exchange: Exchange) -> Answer:
         now=time.time_ns() // 1_000_000,
     )
     return Answer(to_json(waiting))
+
+
+async def list_examples(exchange: Exchange) -> Answer:
+    """Send, for each offer of a call that waits, recorded calls that it would have allowed."""
+    core = exchange.core
+    request = core.approvals.find_undecided(exchange.path_values["id"]).request
+    await _check_may_decide(exchange, request)
+    in_session = find_reach(exchange.principal, "see_waiting") != "all"
+    roots = core.policy.roots
+    found = await find_offer_examples(core.call_review, roots, core.store.record, request, in_session=in_session)
+    return Answer(to_json(OfferExamples(examples=found)))
 
 
 async def edit_call(exchange: Exchange) -> Answer:
@@ -164,6 +182,16 @@ ROUTES = (
         keeps_to_own=True,
         body=Decision,
         **_ANSWER,
+        is_for_extensions=True,
+    ),
+    ServerRoute(
+        "GET",
+        "/api/approvals/{id}/examples",
+        list_examples,
+        "Recorded calls that each offer of a call that waits would have allowed.",
+        action="see_waiting",
+        keeps_to_own=True,
+        answer=OfferExamples,
         is_for_extensions=True,
     ),
     ServerRoute(

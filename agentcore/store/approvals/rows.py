@@ -29,6 +29,8 @@ class GrantRow(NamedTuple):
         tool: The tool; `*` with the scope `host`.
         arguments: Patterns, as JSON text.
         granted_at_ms: When it was granted, in milliseconds since 1970.
+        given_in: The session of the call that it was granted along with; empty: not known.
+        last_used_at_ms: When it let a call run last, to the minute; None: never.
     """
 
     grant_id: str
@@ -39,6 +41,8 @@ class GrantRow(NamedTuple):
     arguments: str
     granted_by: str
     granted_at_ms: int
+    given_in: str = ""
+    last_used_at_ms: int | None = None
 
 
 class SourceRow(NamedTuple):

@@ -49,6 +49,10 @@ class ApprovalStore:
         """Revoke a grant."""
         await self._database.write(partial(_delete_grant, grant_id), is_durable=True)
 
+    async def save_grant_use(self, grant_id: str, used_at_ms: int) -> None:
+        """Store when a grant let a call run last."""
+        await self._database.write(partial(_save_grant_use, grant_id, used_at_ms))
+
     # -- untrusted sources -------------------------------------------------------------------------------------
 
     async def add_source(self, row: SourceRow) -> None:
@@ -111,6 +115,11 @@ def _load_grants(connection: sqlite3.Connection) -> list[GrantRow]:
 
 def _delete_grant(grant_id: str, connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM approval_grants WHERE grant_id = ?", (grant_id,))
+
+
+def _save_grant_use(grant_id: str, used_at_ms: int, connection: sqlite3.Connection) -> None:
+    query = "UPDATE approval_grants SET last_used_at_ms = ? WHERE grant_id = ?"
+    connection.execute(query, (used_at_ms, grant_id))
 
 
 def _insert_source(row: SourceRow, connection: sqlite3.Connection) -> None:

@@ -542,6 +542,12 @@ _HOSTS_IN_CHATS = (
     "ALTER TABLE host_keys ADD COLUMN may_use_chats INTEGER NOT NULL DEFAULT 0",
 )
 
+_GRANT_USE = (
+    # the chat in which a grant was given; empty: given before this was stored
+    "ALTER TABLE approval_grants ADD COLUMN given_in TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE approval_grants ADD COLUMN last_used_at_ms INTEGER",
+)
+
 _RECORD_SEGMENTS = (
     "CREATE INDEX record_by_call ON record (call_id)",
     "CREATE INDEX record_by_parent ON record (parent_call_id) WHERE parent_call_id IS NOT NULL",
@@ -605,6 +611,7 @@ MIGRATIONS: tuple[tuple[Statement, ...], ...] = (
     _HOSTS_IN_CHATS,
     _RECORD_SEGMENTS,
     _TURN_TIME,
+    _GRANT_USE,
 )
 """The statements of each step, in order."""
 

@@ -161,6 +161,9 @@ async def test_only_saving_is_asked_about_as_a_write(agentcore_host: HostFactory
     (request,) = host.asked
     assert request.preview.effects == {"write"}
     assert request.preview.paths == (str(host.workspace / "a.txt"),)
+    # by the name that a user knows, not by its id
+    assert "kept.bin" in request.preview.words
+    assert kept not in request.preview.words
 
 
 def pdf_of(text: bytes) -> bytes:

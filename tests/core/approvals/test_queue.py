@@ -174,7 +174,7 @@ async def test_call_whose_target_changed_while_it_waited_is_asked_about_again(ho
 async def test_call_whose_reason_to_ask_changed_is_asked_about_again(host, writer):
     of_model = Principal("chat", "s")
     call_id = await required(host, path="notes.txt", principal=of_model, session_id="s")
-    host.apply_approvals(ApprovalsConfig.model_validate({"rules": [{"tool": "write", "decision": "ask"}]}))
+    await host.apply_approvals(ApprovalsConfig.model_validate({"rules": [{"tool": "write", "decision": "ask"}]}))
     with pytest.raises(ToolError) as raised:
         await host.approvals.decide_call(call_id, Verdict(approved=True, by="terminal"))
     (shown,) = host.approvals.waiting

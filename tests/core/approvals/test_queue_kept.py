@@ -1,15 +1,21 @@
 """Approvals outlive the process: what waited waits again, what was approved and had not begun runs once."""
 
 import asyncio
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
 from agentcore.api import CallPreview, Module, ToolContext, tool
 from agentcore.api.context import Principal
+from agentcore.config import prepare_roots
 from agentcore.core.approvals.request import Verdict
 from agentcore.core.calls.call import CallRequest
+from agentcore.core.core import Core
+from agentcore.hosts.hosts import Hosts
+from agentcore.store.state import StateDir
 from agentcore.testing.hosting import HostPlan, running_host
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.spec("K2", "S2")
 MODEL = Principal("chat", "s1")
@@ -57,6 +63,16 @@ def restarted(tmp_path):
     return start
 
 
+@asynccontextmanager
+async def not_started(plan: HostPlan, folder):
+    """A core over a folder whose modules have not started."""
+    config, environ = plan.write_config(folder)
+    with StateDir.open(config.file, prepare_roots(config), environ=environ) as state:
+        modules = plan.create_local_modules()
+        async with Core.open(config, state, modules, start=False, places=Hosts(config)) as core:
+            yield core
+
+
 async def ask(running) -> str:
     outcome = await running.host.run_call(request())
     assert outcome.error.type == "approval_required"
@@ -78,6 +94,66 @@ async def test_call_that_waits_is_in_the_queue_at_once_after_a_restart(restarted
         )
         await running.host.approvals.decide_call(call_id, Verdict(approved=True, by="test"))
         assert (await running.host.run_call(request(call_id))).ok
+
+
+class Aside(Module):
+    """Has another tool."""
+
+    name = "aside"
+
+    @tool(read_only=True)
+    async def look(self) -> str:
+        """Look."""
+        return ""
+
+
+class Slow(Module):
+    """Takes long to start."""
+
+    name = "slow"
+
+    def __init__(self) -> None:
+        self.is_starting, self.may_start = asyncio.Event(), asyncio.Event()
+
+    async def init(self, runtime: Any) -> None:
+        super().init(runtime)
+        self.is_starting.set()
+        await self.may_start.wait()
+
+    @tool(effects=["write"], preview=_look)
+    async def write_slowly(self, path: str) -> str:
+        """Write a file."""
+        return path
+
+
+async def test_call_is_listed_and_decided_while_another_module_is_still_starting(tmp_path):
+    slow = Slow()
+    slow.may_start.set()
+    async with running_host(HostPlan(modules=[Writer(), slow]), tmp_path) as running:
+        first = await running.host.run_call(CallRequest("write_slowly", {"path": "s"}, MODEL, session_id="s1"))
+        call_id = await ask(running)
+    slow, writer = Slow(), Writer()
+    async with not_started(HostPlan(modules=[writer, slow]), tmp_path) as core, asyncio.TaskGroup() as group:
+        starting = group.create_task(core.start())
+        await slow.is_starting.wait()
+        await wait_until(lambda: [call.call_id for call in core.approvals.waiting] == [call_id])
+        await core.approvals.decide_call(call_id, Verdict(approved=True, by="test"))
+        assert (await core.run_call(request(call_id))).ok
+        assert not core.has_started
+        slow.may_start.set()
+        await starting
+        assert [call.call_id for call in core.approvals.waiting] == [first.call_id]
+    assert writer.ran == ["a"]
+
+
+async def test_call_whose_module_is_gone_is_dropped_once_all_modules_have_started(tmp_path):
+    async with running_host(HostPlan(modules=[Writer(), Aside()]), tmp_path) as running:
+        call_id = await ask(running)
+    for _ in range(2):
+        async with running_host(HostPlan(modules=[Aside()]), tmp_path) as running:
+            assert running.host.approvals.waiting == []
+            assert not running.host.approvals.is_away(call_id)
+            assert await running.host.store.approvals.load_calls(0) == []
 
 
 async def test_call_that_was_approved_and_had_not_begun_runs_once_after_a_restart(restarted):

@@ -144,6 +144,7 @@ OPEN_TO = {
         ("POST", "/api/stop"),
         ("POST", "/api/resume"),
         ("GET", "/api/approvals"),
+        ("GET", "/api/approvals/{id}/examples"),
         ("POST", "/api/approvals/{id}/decision"),
         ("POST", "/api/approvals/{id}/edit"),
         ("POST", "/api/v1/agent/chat"),
@@ -154,6 +155,7 @@ OPEN_TO = {
         ("DELETE", "/api/session"),
         ("GET", "/api/stop"),
         ("GET", "/api/approvals"),
+        ("GET", "/api/approvals/{id}/examples"),
         ("POST", "/api/approvals/{id}/decision"),
         ("POST", "/api/approvals/{id}/edit"),
         ("POST", "/api/v1/agent/chat"),
@@ -369,7 +371,7 @@ async def test_what_a_client_allowed_for_later_ends_with_it(server, person, clie
     assert (await client.ask("POST", f"/api/approvals/{call_id}/decision", body, headers=shown))[0] == 200
     assert (await (await server.get("/api/approvals/grants")).json())["grants"][0]["grantedBy"] == "client:panel"
     await person.ask("DELETE", "/api/approvers/panel")
-    assert await (await server.get("/api/approvals/grants")).json() == {"grants": []}
+    assert await (await server.get("/api/approvals/grants")).json() == {"grants": [], "rules": []}
     assert await server.running.host.store.approvals.load_grants() == []
     await let_wait(server)
 

@@ -106,13 +106,16 @@ async def test_edited_arguments_are_checked_while_they_are_typed(ui):
     page = await approval_view(ui)
     await let_wait(ui.server)
     await page.get_by_role("button", name="Edit arguments").click()
-    editor = page.get_by_label("Arguments as JSON")
+    await expect(page.get_by_role("textbox", name="text")).to_have_value("buy milk")
+    await page.get_by_role("button", name="JSON", exact=True).click()
+    editor = page.get_by_role("textbox", name="JSON")
     assert json.loads(await editor.input_value()) == {"text": "buy milk"}
     await editor.fill('{"text": ')
-    await expect(page.get_by_role("alert").filter(has_text="This is not JSON")).to_be_visible()
-    await expect(page.get_by_role("button", name="Show what it would do")).to_have_attribute("aria-disabled", "true")
+    await page.get_by_role("button", name="Show what it would do").click()
+    await expect(page.get_by_role("status").filter(has_text="This is not valid JSON")).to_be_visible()
     await editor.fill("[]")
-    await expect(page.get_by_role("alert").filter(has_text="Arguments are a JSON object")).to_be_visible()
+    await expect(page.get_by_role("status").filter(has_text="object")).to_be_visible()
+    await expect(page.get_by_role("button", name="Approve")).to_have_count(0)
     await editor.press("Escape")
     await expect(approve(page)).to_be_visible()
 
@@ -205,11 +208,13 @@ async def test_arguments_that_cannot_run_are_said_in_the_editor_and_mended_ones_
     page = await approval_view(ui)
     call_id = await let_wait(ui.server)
     await page.get_by_role("button", name="Edit arguments").click()
-    editor = page.get_by_label("Arguments as JSON")
-    await editor.fill('{"txt": "x"}')
+    await page.get_by_role("button", name="JSON", exact=True).click()
+    editor = page.get_by_role("textbox", name="JSON")
+    await editor.fill("{}")
     await page.get_by_role("button", name="Show what it would do").click()
-    await expect(page.get_by_role("alert").filter(has_text="text")).to_be_visible()
-    await editor.fill('{"text": "buy bread"}')
+    await expect(page.locator("ac-approval-edit .errors")).to_contain_text("text")
+    await page.get_by_role("button", name="Form", exact=True).click()
+    await page.get_by_role("textbox", name="text", exact=True).fill("buy bread")
     await page.get_by_role("button", name="Show what it would do").click()
     await page.get_by_role("button", name="Approve as edited").and_(page.locator('[aria-disabled="false"]')).click()
     assert (await verdict(ui, call_id)).approved
@@ -223,8 +228,8 @@ async def test_edited_call_is_shown_with_what_it_would_do_before_it_can_be_appro
     await expect(shown.locator("ac-diff")).to_contain_text("buy milk")
     await page.get_by_role("button", name="Edit arguments").click()
     await expect(page.get_by_role("button", name="Approve")).to_have_count(0)
-    editor = page.get_by_label("Arguments as JSON")
-    await editor.fill('{"text": "buy bread"}')
+    editor = page.get_by_role("textbox", name="text")
+    await editor.fill("buy bread")
     await editor.press("Control+Enter")
     await expect(page.get_by_role("button", name="Approve as edited")).to_be_visible()
     await expect(shown).to_contain_text("You have edited the arguments")
@@ -280,7 +285,7 @@ async def test_edited_call_that_the_server_no_longer_knows_is_not_approved(ui):
     page = await approval_view(ui)
     call_id = await let_wait(ui.server)
     await page.get_by_role("button", name="Edit arguments").click()
-    await page.get_by_label("Arguments as JSON").fill('{"text": "buy bread"}')
+    await page.get_by_role("textbox", name="text").fill("buy bread")
     await page.get_by_role("button", name="Show what it would do").click()
     yes = page.get_by_role("button", name="Approve as edited").and_(page.locator('[aria-disabled="false"]'))
     await yes.wait_for()
@@ -379,7 +384,7 @@ async def test_call_that_changed_while_it_waited_is_asked_about_again(ui):
     await expect(shown).not_to_contain_text("changed while this waited")
     before = ui.host.config.approvals
     rules = [*before.rules, ApprovalRule(tool="note_write", decision="ask")]
-    ui.host.apply_approvals(before.model_copy(update={"rules": rules}))
+    await ui.host.apply_approvals(before.model_copy(update={"rules": rules}))
     try:
         await expect(approve(page)).to_have_attribute("aria-disabled", "false")
         await press(approve(page))
@@ -389,4 +394,4 @@ async def test_call_that_changed_while_it_waited_is_asked_about_again(ui):
         await press(approve(page))
         assert (await verdict(ui, call_id)).approved
     finally:
-        ui.host.apply_approvals(before)
+        await ui.host.apply_approvals(before)

@@ -7,7 +7,7 @@ import os
 import pytest
 from playwright.async_api import expect
 
-from agentcore.api import CallPreview, Module, ToolContext, tool
+from agentcore.api import CallPreview, Module, ToolContext, ToolError, tool
 from tests.webui.approval.pressing import press
 
 pytestmark = pytest.mark.spec("W3")
@@ -25,6 +25,32 @@ async def test_reason_of_a_failure_stands_in_the_first_line_of_its_card(open_cha
     head = chat.card.get_by_role("button", name="read_file")
     await expect(head.locator(".reason")).to_contain_text("nowhere.txt")
     await expect(head).to_contain_text("failed")
+
+
+class Picky(Module):
+    """Fails with a long explanation."""
+
+    name = "picky"
+
+    @tool(read_only=True)
+    async def pick(self) -> str:
+        """Fail, and say at the end what helps."""
+        reason = "The thing that you asked for is not of the kind that can be picked here. " * 4
+        raise ToolError("not_picked", f"{reason}\nWash it first.")
+
+
+async def test_sentence_that_helps_is_not_cut_off_a_long_error(open_chat):
+    chat = await open_chat(Picky(), config=ALLOW)
+    chat.provider.say("", ("a", "pick", "{}"))
+    chat.provider.say("Not now.")
+    await chat.say("pick")
+    await expect(chat.shown.get_by_text("Not now.")).to_be_visible()
+    reason = chat.card.locator(".reason")
+    await expect(reason).to_contain_text("Wash it first.")
+    cut = await reason.evaluate(
+        "(line) => [line.scrollWidth - line.clientWidth, line.scrollHeight - line.clientHeight]"
+    )
+    assert max(cut) <= 1
 
 
 async def test_command_shows_what_it_writes_as_it_writes_it_and_its_exit_code(open_chat, tmp_path):

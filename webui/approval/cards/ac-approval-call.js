@@ -13,7 +13,8 @@ import {END, Reading} from '../guard/reading.js';
 import {cardStyles} from './card-styles.js';
 import {visible, visibleText} from '../guard/visible.js';
 import {waiting} from './waiting.js';
-import {descriptionOf, reasonOf} from './said.js';
+import {callsText} from '../grants/words.js';
+import {descriptionOf, reasonOf, schemaOf} from './said.js';
 
 /** One pending call: first its complete preview, then all other details, folded, and the ways to decide. */
 export class AcApprovalCall extends Localized(LitElement) {
@@ -23,6 +24,7 @@ export class AcApprovalCall extends Localized(LitElement) {
     _edited: {state: true},
     _offer: {state: true},
     _reason: {state: true},
+    _examples: {state: true},
     _isBusy: {state: true},
     _error: {state: true},
   };
@@ -40,6 +42,8 @@ export class AcApprovalCall extends Localized(LitElement) {
     fieldset label { display: flex; gap: var(--ac-space-2); align-items: baseline; font-weight: normal; }
     fieldset input { flex: none; align-self: start; margin: 0.1875rem 0 0; }
     fieldset span { overflow-wrap: anywhere; min-width: 0; }
+    fieldset small { display: block; font-size: var(--ac-text-xs); }
+    fieldset label + label { margin-top: var(--ac-space-2); }
     .reason { display: grid; gap: var(--ac-space-1); }
     /* the buttons stand over the end of the card */
     .where { display: flex; align-items: center; gap: var(--ac-space-2); color: var(--ac-text-muted); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
@@ -57,6 +61,9 @@ export class AcApprovalCall extends Localized(LitElement) {
     this._offer = -1;
     /** Reason for the rejection; null: the user gives none. @type {string | null} */
     this._reason = null;
+    /** Recorded calls that each offer would have allowed. @type {import('./waiting.js').Example[][] | null} */
+    this._examples = null;
+    this._examplesOf = '';
     this._isBusy = false;
     /** @type {import('../../client/client.js').ApiError | null} */
     this._error = null;
@@ -76,7 +83,7 @@ export class AcApprovalCall extends Localized(LitElement) {
           ${call.isDestructive ? html`<span class="badge danger">${t('approval.destructive')}</span>` : nothing}
         </div>
         ${this._isEditing
-    ? html`<ac-approval-edit .value=${call.arguments} .error=${this._error} .isBusy=${this._isBusy} @ac-look=${this._look} @ac-cancel=${this._endEdit}></ac-approval-edit>`
+    ? html`<ac-approval-edit .value=${call.arguments} .schema=${schemaOf(call)} .error=${this._error} .isBusy=${this._isBusy} @ac-look=${this._look} @ac-cancel=${this._endEdit}></ac-approval-edit>`
     : this._whole(call)}
       </article>`;
   }
@@ -143,14 +150,36 @@ export class AcApprovalCall extends Localized(LitElement) {
     const choice = (/** @type {number} */ number, /** @type {unknown} */ text) => html`
       <label><input type="radio" name="offer" .value=${String(number)} .checked=${this._offer === number} @change=${() => { this._offer = number; }}><span>${text}</span></label>`;
     return html`
-      <details>
-        <summary>${t('approval.offers')}: ${this._offer < 0 ? t('approval.offerNone') : offerText(offers[this._offer])}</summary>
+      <details @toggle=${this._loadExamples}>
+        <summary>${t('approval.offers')}: ${this._offer < 0 ? t('approval.offerNone') : shortOfferText(offers[this._offer])}</summary>
         <fieldset>
           <legend class="visually-hidden">${t('approval.offers')}</legend>
           ${choice(-1, t('approval.offerNone'))}
-          ${offers.map((offer, number) => choice(number, offerText(offer)))}
+          ${offers.map((offer, number) => choice(number, this._offerText(offer, number)))}
         </fieldset>
       </details>`;
+  }
+
+  /** Render what an offer allows: in words, in full, and by examples. @param {import('./waiting.js').Offer} offer @param {number} number */
+  _offerText(offer, number) {
+    const examples = this._edited ? null : this._examples?.[number]; // they are about the call as it was asked for
+    return html`${shortOfferText(offer)}
+      <small class="muted full">${offerText(offer)}</small>
+      ${examples ? html`<small class="muted">${examples.length ? t('approval.offerExamples') : t('approval.offerNoExamples')}
+        ${examples.map(({tool, text}) => html` <code>${offer.tool === '*' ? html`${visible(tool)} ` : nothing}${visible(text)}</code>`)}</small>` : nothing}`;
+  }
+
+  /** Load recorded calls like this one, once the user looks at the offers. @param {Event} event */
+  async _loadExamples(event) {
+    const {call} = this;
+    const {open} = /** @type {HTMLDetailsElement} */ (event.target);
+    if (!open || !call || this._examplesOf === call.digest) return;
+    this._examplesOf = call.digest;
+    try {
+      this._examples = await waiting.examples(call);
+    } catch {
+      this._examples = null; // they help, but are not needed
+    }
   }
 
   updated() {
@@ -232,6 +261,11 @@ export class AcApprovalCall extends Localized(LitElement) {
     if (this._error.status === 409) this._edited = null; // the server no longer knows it
     if (this._error.status === 404 || this._error.status === 409) await waiting.load();
   }
+}
+
+/** Render in words what an offer allows. @param {import('./waiting.js').Offer} offer */
+function shortOfferText({scope, tool, arguments: patterns}) {
+  return html`${t(`approval.scope.${scope}`)}: ${visible(callsText(tool, patterns))}`;
 }
 
 /** Render in full what an offer allows. @param {import('./waiting.js').Offer} offer */

@@ -38,7 +38,7 @@ export class AcApprovalChange extends Localized(LitElement) {
   render() {
     const {change} = this;
     if (!change) return nothing;
-    const heading = hasText(`approval.change.${change.kind}`) ? t(`approval.change.${change.kind}`, {name: visibleText(change.subject)}) : `${change.kind} ${visibleText(change.subject)}`;
+    const heading = hasText(`approval.change.${change.kind}`) ? t(`approval.change.${change.kind}`, {name: visibleText(change.subject) || t('approval.untitled')}) : `${change.kind} ${visibleText(change.subject)}`;
     const isOffer = change.kind === 'definitions';
     const isInstallation = change.kind === 'install';
     const warning = WARNINGS[change.kind] ?? 'approval.changeText';

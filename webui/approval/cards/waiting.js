@@ -7,6 +7,7 @@ import {isCallFrame, onlyCall} from '../guard/framing.js';
 /**
  * @typedef {{kind: string, id: string, name: string}} Requester  `name`: the title of a chat, the name of a client
  * @typedef {{scope: 'session' | 'always', tool: string, arguments: Record<string, string>}} Offer
+ * @typedef {{callId: string, timeMs: number, tool: string, text: string}} Example  a recorded call
  * @typedef {{diff: string | null, words: string, cwd: string | null, isProtected: boolean}} Preview
  * @typedef {{key: string, label: Record<string, string>, values: string[]}} Touched  values of one kind that the call would touch
  *
@@ -125,6 +126,11 @@ class WaitingList extends Store {
   /** Return the call as it would be with other arguments. @param {WaitingCall} call @param {Record<string, unknown>} edited @returns {Promise<WaitingCall>} */
   edit(call, edited) {
     return client.post(`/api/approvals/${encodeURIComponent(call.callId)}/edit`, {arguments: edited});
+  }
+
+  /** Return recorded calls that each offer would have allowed. @param {WaitingCall} call @returns {Promise<Example[][]>} */
+  async examples(call) {
+    return (await client.get(`/api/approvals/${encodeURIComponent(call.callId)}/examples`)).examples;
   }
 
   /** @param {WaitingCall} call @param {{approved: boolean, offer?: number, reason?: string}} word */

@@ -22,6 +22,7 @@ export function approvalAddress(callId) {
  * The approval view in a frame, as high as its content. This page cannot reach into it, because the frame has another origin:
  * it receives the page's theme, language and pending calls, and reports its height and whether the user has to log in.
  * @fires ac-sized {height: number}  the content is shown, at its height
+ * @fires ac-moved  the frame is somewhere else than a moment ago
  * @fires ac-log-in-needed {isNeeded: boolean}  true if the user is not logged in to the approval view in this browser
  */
 export class AcApprovalFrame extends Localized(LitElement) {
@@ -95,7 +96,9 @@ export class AcApprovalFrame extends Localized(LitElement) {
     const {left, top} = this.getBoundingClientRect();
     const hasMoved = Math.hypot(left - this._place.left, top - this._place.top) > MOVED_PX;
     this._place = {left, top};
-    if (hasMoved) this._tell(true);
+    if (!hasMoved) return;
+    this._tell(true);
+    this.dispatchEvent(new CustomEvent('ac-moved'));
   }
 
   /** Send the page's state to the frame, which accepts only what can do no harm. */

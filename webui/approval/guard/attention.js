@@ -1,4 +1,5 @@
 /** Arming of the buttons: they work once the user can have seen them for half a second, whole, unobstructed, and without movement. */
+import {STEADY_MS} from '../../base/steady-items.js';
 import {isFramed} from './framing.js';
 import {canDecideHere, watcher} from './seen.js';
 
@@ -12,7 +13,7 @@ const all = new Set();
 
 /** Restart the delay of all buttons: something moved, so what is under the pointer may have changed. */
 export function startOver() {
-  for (const attention of all) attention.restart();
+  for (const attention of all) attention.restart(STEADY_MS);
 }
 
 /** The last pointer event; `entered` is the time at which the pointer entered this document, `travelled` its way since then. @type {PointerEvent | null} */
@@ -50,6 +51,8 @@ export class Attention {
     this.isSeen = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this._timer = undefined;
+    /** Before this moment no click counts. */
+    this._notBefore = 0;
     /** @type {Element | null} */
     this._watched = null;
     this._observer = watcher((_element, isSeen) => this._look(isSeen));
@@ -78,11 +81,13 @@ export class Attention {
     if (element) this._observer.observe(element);
   }
 
-  /** Restart the delay of half a second. */
-  restart() {
+  /** Restart the delay. @param {number} [delayMs]  half a second, or longer if something else may be under the pointer now */
+  restart(delayMs = SEEN_MS) {
     clearTimeout(this._timer);
     this._arm(false);
-    if (this.isSeen && canDecideHere && !document.hidden) this._timer = setTimeout(() => this._arm(true), SEEN_MS);
+    const now = performance.now();
+    this._notBefore = Math.max(this._notBefore, now + delayMs);
+    if (this.isSeen && canDecideHere && !document.hidden) this._timer = setTimeout(() => this._arm(true), this._notBefore - now);
   }
 
   /** @param {boolean} isSeen */

@@ -2,9 +2,11 @@ import {LitElement, css, html, nothing} from 'lit';
 import {approvalOrigin, approvals} from '../frame/pending.js';
 import {Localized, t} from '../../base/i18n.js';
 import {Listening} from '../../base/listening.js';
+import {SteadyItems} from '../../base/steady-items.js';
 import {base, buttons} from '../../ui/styles.js';
 import {desktopNotices} from './desktop-notices.js';
 import '../frame/ac-approval-frame.js';
+import '../grants/grant-list.js';
 import '../../ui/ac-icon.js';
 
 /**
@@ -32,6 +34,7 @@ export class AcApprovalTray extends Localized(LitElement) {
     this._isOpen = false;
     this._wasOpened = false;
     this._count = 0;
+    new SteadyItems(this, () => this.renderRoot.querySelectorAll('header:not([hidden])'));
     new Listening(this, () => {
       const show = () => void this._show();
       document.addEventListener('ac-show-approvals', show);
@@ -46,7 +49,7 @@ export class AcApprovalTray extends Localized(LitElement) {
     this._wasOpened ||= this._isOpen && n > 0 && approvalOrigin !== '';
     return html`
       ${desktopNotices.isQuestion ? this._renderQuestion() : nothing}
-      <header ?hidden=${n === 0}>
+      <header data-id="waiting" ?hidden=${n === 0}>
         <ac-icon name="shield"></ac-icon>
         <p>${t('approval.waiting', {n})}</p>
         ${approvalOrigin ? html`
@@ -59,7 +62,7 @@ export class AcApprovalTray extends Localized(LitElement) {
 
   _renderQuestion() {
     return html`
-      <header class="ask"><ac-icon name="bell"></ac-icon><p>${t('approval.notices')}</p>
+      <header class="ask" data-id="notices"><ac-icon name="bell"></ac-icon><p>${t('approval.notices')}</p>
         <button class="small" @click=${() => desktopNotices.choose(true)}>${t('approval.noticesYes')}</button>
         <button class="small quiet" @click=${() => desktopNotices.choose(false)}>${t('approval.noticesNo')}</button>
       </header>`;

@@ -3,6 +3,7 @@ import {approvalAddress} from '../../approval/frame/ac-approval-frame.js';
 import {approvalOrigin, approvals} from '../../approval/frame/pending.js';
 import {Localized, t} from '../../base/i18n.js';
 import {Listening} from '../../base/listening.js';
+import {STEADY_MS} from '../../base/steady-items.js';
 import {base, buttons} from '../../ui/styles.js';
 import {toastError} from '../../ui/toasts.js';
 import '../../ui/ac-icon.js';
@@ -19,6 +20,7 @@ export class AcCallAsk extends Localized(LitElement) {
     call: {attribute: false},
     _isRejecting: {state: true},
     _needsLogIn: {state: true},
+    _isMoving: {state: true},
   };
 
   static styles = [base, buttons, css`
@@ -38,13 +40,22 @@ export class AcCallAsk extends Localized(LitElement) {
     this.call = null;
     this._isRejecting = false;
     this._needsLogIn = false;
+    this._isMoving = false;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this._timer = undefined;
     /** @type {(() => void) | null} */
     this._endShowing = null;
     this._shownId = '';
-    new Listening(this, () => [approvals.subscribe(() => this.requestUpdate())]);
+    new Listening(this, () => {
+      const show = () => this._showFirst();
+      document.addEventListener('ac-show-approvals', show);
+      return [() => document.removeEventListener('ac-show-approvals', show), approvals.subscribe(() => this.requestUpdate())];
+    });
   }
 
   disconnectedCallback() {
+    clearTimeout(this._timer);
+    this._isMoving = false;
     this._show('');
     super.disconnectedCallback();
   }
@@ -62,6 +73,14 @@ export class AcCallAsk extends Localized(LitElement) {
     const {call} = this;
     if (!call) return nothing;
     return this._isFramed ? this._renderFrame(String(call.callId)) : this._renderText(call);
+  }
+
+  /** Show the first call that is asked about in a chat, if the tray has nothing to show. */
+  _showFirst() {
+    const [first] = approvals.inChats;
+    if (approvals.count > 0 || first !== this._shownId) return;
+    this.scrollIntoView({block: 'nearest'});
+    /** @type {HTMLElement | null} */ (this.renderRoot.querySelector('ac-approval-frame'))?.focus();
   }
 
   /** True if the call is not in the approval queue, such as while its host is away: then the frame has no buttons. */
@@ -83,7 +102,7 @@ export class AcCallAsk extends Localized(LitElement) {
           <a class="button quiet small icon" href=${approvalAddress(callId)} target="_blank" rel="noopener" title=${t('approval.ownWindow')} aria-label=${t('approval.ownWindow')}><ac-icon name="external-link"></ac-icon></a>
         </span>
       </div>
-      <ac-approval-frame .callId=${callId} @ac-log-in-needed=${this._onLogInNeeded}></ac-approval-frame>`;
+      <ac-approval-frame .callId=${callId} @ac-moved=${this._wait} @ac-log-in-needed=${this._onLogInNeeded}></ac-approval-frame>`;
   }
 
   /** @param {import('../conversation/items.js').ChatCall} call */
@@ -98,7 +117,7 @@ export class AcCallAsk extends Localized(LitElement) {
   }
 
   _renderReject() {
-    return html`<button class="danger" ?disabled=${this._isRejecting} @click=${this._reject}>${t('chat.reject')}</button>`;
+    return html`<button class="danger" ?disabled=${this._isRejecting || this._isMoving} @click=${this._reject}>${t('chat.reject')}</button>`;
   }
 
   /** Report which call is shown here, so that the tray leaves it out. @param {string} callId  empty: none any more */
@@ -111,7 +130,15 @@ export class AcCallAsk extends Localized(LitElement) {
 
   /** @param {CustomEvent<{isNeeded: boolean}>} event */
   _onLogInNeeded({detail: {isNeeded}}) {
+    if (isNeeded && !this._needsLogIn) this._wait();
     this._needsLogIn = isNeeded;
+  }
+
+  /** Keep the button from working for a moment, because it may have come under the pointer only just now. */
+  _wait() {
+    clearTimeout(this._timer);
+    this._isMoving = true;
+    this._timer = setTimeout(() => { this._isMoving = false; }, STEADY_MS);
   }
 
   _reject() {

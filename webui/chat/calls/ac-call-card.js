@@ -64,7 +64,8 @@ export class AcCallCard extends Localized(LitElement) {
     .brief { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; color: var(--ac-text-muted); font-family: var(--ac-font-mono); font-size: var(--ac-text-s); line-height: 1.5; }
     .brief.words { font-family: inherit; }
     .brief > span { display: block; overflow: hidden; text-overflow: ellipsis; }
-    .brief.reason { color: var(--ac-danger); font-family: inherit; }
+    /* whole: the sentence that helps is often the last one */
+    .brief.reason { color: var(--ac-danger); font-family: inherit; white-space: normal; overflow-wrap: anywhere; padding-block: var(--ac-space-1); }
     .about { grid-column: 3 / -1; margin-top: calc(-1 * var(--ac-space-1)); }
     .head:has(.about, .brief > :nth-child(2)) { padding-block: var(--ac-space-2); }
     .head:has(.brief > :nth-child(2)) { align-items: start; }
@@ -89,7 +90,7 @@ export class AcCallCard extends Localized(LitElement) {
     @media (max-width: 40rem) {
       .head { grid-template-columns: auto minmax(0, 1fr) auto; }
       .head:has(.brief) { padding-block: var(--ac-space-2); }
-      .name { max-width: none; } .brief { grid-column: 2 / -1; grid-row: 2; } .brief.reason { white-space: normal; } .about { grid-row: 3; }
+      .name { max-width: none; } .brief { grid-column: 2 / -1; grid-row: 2; } .about { grid-row: 3; }
     }
   `];
 

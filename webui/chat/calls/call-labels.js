@@ -1,5 +1,5 @@
 /** Short labels of a call: its purpose and its result. */
-import {formatNumber, t} from '../../base/i18n.js';
+import {formatNumber, hasText, t} from '../../base/i18n.js';
 import {diffsIn} from '../../results/recognise.js';
 import {holdsDiff, parseDiff} from '../../ui/content/unified-diff.js';
 import {wordsOf} from './words.js';
@@ -7,6 +7,7 @@ import {wordsOf} from './words.js';
 /** @typedef {import('../../client/client.js').Envelope} Envelope */
 
 const BRIEF_CHARS = 160;
+const REASON_CHARS = 600;
 
 /** Summarize a call: the summary from its tool, else its arguments, or the steps if they are the only argument. @param {import('../conversation/items.js').ChatCall} call @returns {string[]} a line for each step */
 export function linesOf(call) {
@@ -40,11 +41,13 @@ export function endSummary(envelope) {
   return t('chat.state.done');
 }
 
-/** Return why the call failed, in one line; empty if it did not. @param {import('../conversation/items.js').ChatCall} call */
+/** Return why the call failed, with what helps, which often comes last; empty if it did not fail. @param {import('../conversation/items.js').ChatCall} call */
 export function reasonOf({state, result}) {
   if (state !== 'failed' && state !== 'interrupted') return '';
-  const [line] = (result?.error?.message ?? '').trim().split('\n');
-  return line || result?.error?.type || '';
+  const own = `ui.error.${result?.error?.type}`;
+  if (hasText(own)) return t(own);
+  const text = (result?.error?.message ?? '').trim().replace(/\s*\n\s*/g, ' ');
+  return text.length > REASON_CHARS ? `${text.slice(0, REASON_CHARS)}…` : text || result?.error?.type || '';
 }
 
 /** True if the result contains a diff. @param {Envelope | null | undefined} envelope */

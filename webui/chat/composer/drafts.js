@@ -21,7 +21,7 @@ export function keepDraft(sessionId, text) {
 
 /** @typedef {{agentId?: string, model?: string, mode?: string, host?: string}} Choices */
 
-/** Return the last choice of agent and model; the approval mode and the host are not stored, but chosen each time. @returns {Choices} */
+/** Return the choices for a new chat: the last agent and model, and the mode that was chosen for new chats. The host is chosen each time. @returns {Choices} */
 export function lastChoices() {
   try {
     return JSON.parse(localStorage.getItem(CHOICES) ?? '{}');
@@ -31,6 +31,6 @@ export function lastChoices() {
 }
 
 /** @param {Choices} choices */
-export function keepChoices({agentId, model}) {
-  localStorage.setItem(CHOICES, JSON.stringify({agentId, model}));
+export function keepChoices({agentId, model, mode}) {
+  localStorage.setItem(CHOICES, JSON.stringify({agentId, model, mode}));
 }

@@ -6,6 +6,7 @@ import {confirm} from '../../ui/overlay/confirm.js';
 import {Localized, formatDay, t} from '../../base/i18n.js';
 import {isComposing} from '../../base/input-method.js';
 import {Listening} from '../../base/listening.js';
+import {SteadyItems} from '../../base/steady-items.js';
 import {href, navigate} from '../../base/router.js';
 import {base, buttons, fields} from '../../ui/styles.js';
 import {toastError} from '../../ui/toasts.js';
@@ -53,11 +54,18 @@ export class AcChatSessions extends Localized(LitElement) {
     this.selected = '';
     this._renaming = '';
     new Listening(this, () => [sessionList.subscribe(() => this.requestUpdate()), endedChats.subscribe(() => this.requestUpdate())]);
+    // a chat that is used moves to the top
+    this._steady = new SteadyItems(this, () => this.renderRoot.querySelectorAll('li'));
   }
 
   connectedCallback() {
     super.connectedCallback();
     void sessionList.load();
+  }
+
+  updated() {
+    // the user changes the list by searching
+    if (sessionList.query) this._steady.accept();
   }
 
   render() {
@@ -77,7 +85,7 @@ export class AcChatSessions extends Localized(LitElement) {
     if (!sessions.length) return html`<p class="none">${query ? t('chat.noneFound', {query}) : t('chat.none')}</p>`;
     return repeat(byDay(sessions), ([day]) => day, ([day, own]) => html`
       <h2>${day}</h2>
-      <ul>${repeat(own, ({sessionId}) => sessionId, (session) => html`<li>${this._renderSession(session)}</li>`)}</ul>`);
+      <ul>${repeat(own, ({sessionId}) => sessionId, (session) => html`<li data-id=${session.sessionId}>${this._renderSession(session)}</li>`)}</ul>`);
   }
 
   /** @param {Session} session */

@@ -233,9 +233,8 @@ async def _change_mode(exchange: Exchange, session: SessionDetail, mode: str | N
         check_mode_change(exchange.principal, session.mode, after, owner)
     except ToolError:
         diff = f"-mode: {session.mode}\n+mode: {after}\n"
-        proposal = Proposal(
-            "session_mode", session.title or session.session_id, ("/mode",), ((session.session_id, diff),)
-        )
+        title = session.title or "a chat without a title"
+        proposal = Proposal("session_mode", title, ("/mode",), ((title, diff),), session_id=session.session_id)
         await change_policy(exchange.core.policy_changes, exchange.principal, proposal, apply_as_shown, owner)
     else:
         await sessions.change_session(session.session_id, {"mode": mode})

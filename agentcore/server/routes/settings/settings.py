@@ -156,7 +156,7 @@ async def _save_changes(exchange: Exchange, plan: SettingsPlan, wanted: _Setting
     except ConfigError as exc:
         raise not_written(exc) from exc
     if saved.subject.module is None and any(change.path[0] == "approvals" for change in wanted.changes):
-        exchange.core.apply_approvals(ApprovalsConfig.model_validate(saved.values.get("approvals", {})))
+        await exchange.core.apply_approvals(ApprovalsConfig.model_validate(saved.values.get("approvals", {})))
     if saved.subject.module is None and any(change.path[0] in ("models", "agents") for change in wanted.changes):
         with suppress(ToolError):  # another entry was invalid before: valid ones stay in effect, the page reports it
             exchange.parts.chat.setup.apply_saved_config(saved.values)

@@ -190,21 +190,35 @@ async def preview_call(ctx: ToolContext, arguments: dict[str, Any]) -> CallPrevi
     """
     link = await ctx.artifacts.describe(arguments["id"])
     if arguments["action"] != "save":
-        return CallPreview(effects=frozenset(("read",)))
+        return CallPreview(effects=frozenset(("read",)), words=_describe_reading(link, arguments))
     target = _require_path(arguments["path"])
     return await asyncio.to_thread(_preview_save, ctx.workspace, target, link, overwrite=arguments["overwrite"])
 
 
 def _preview_save(workspace: Workspace, path: str, link: ArtifactLink, *, overwrite: bool) -> CallPreview:
     place = workspace.locate(path)
-    if not overwrite and _path_exists(workspace, path):
+    exists = _path_exists(workspace, path)
+    if exists and not overwrite:
         message = f"{workspace.show(place)} exists; take another path, or overwrite=true"
         raise ToolError("file_exists", message, path=workspace.show(place), artifact=link.name)
     return CallPreview(
         effects=frozenset(("write",)),
         paths=(workspace.real_path(place),),
         is_protected=workspace.is_protected(place),
+        words=f"Save {_format_link(link)} as {path}{', in place of the file there' if exists else ''}",
     )
+
+
+def _describe_reading(link: ArtifactLink, arguments: dict[str, Any]) -> str:
+    """Return what a call that only reads would do, by the artifact's name, which a user knows, instead of its id."""
+    query = arguments.get("query")
+    does = {"read": "Read", "search": "Search"}.get(arguments["action"], "Look at")
+    rest = "" if query is None else f" for {query!r}"
+    offset = arguments.get("offset")
+    limit = arguments.get("limit")
+    rest += "" if offset is None else f", from {offset}"
+    rest += "" if limit is None else f", {limit} at most"
+    return f"{does} {_format_link(link)}{rest}"
 
 
 def _path_exists(workspace: Workspace, path: str) -> bool:
