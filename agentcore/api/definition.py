@@ -169,8 +169,9 @@ class ToolDefinition:
         arguments: A pydantic model that validates the arguments instead of the schema.
         checks_result: True if the module itself validates results; else the core validates `data` against
             `output_schema`.
-        rank: If there are too many tools for a model, those of a low rank are included first: 0 for tools that nearly
-            every conversation needs, 9 for rarely used ones.
+        rank: If there are too many tools for a model, those of a low rank are included first: 0 for the few without
+            which no work on files is possible, 1 for tools that nearly every conversation needs,
+            9 for rarely used ones.
         model_chars: Limit of the result's text for a model in characters; the complete text is stored as an artifact.
             None: the core's limit. Programs get the complete text.
         keep: The part of a longer result that a model gets.

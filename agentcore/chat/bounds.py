@@ -81,6 +81,27 @@ OFFERED_TOOLS = 48
 MODULE_SHARE = 3
 """Tools of each module that are always among them, unless there are too many modules."""
 
+TOOLS_SHARE = 0.25
+"""Maximum share of a model's context for the definitions of server tools, if its size is known."""
+
+RESULT_SHARE = 0.25
+"""Maximum share of a model's context for one result, if its size is known."""
+
+RESULT_ROOM_SHARE = 0.45
+"""Maximum share of what definitions and instructions leave: below `LARGEST_SHARE`, so that no result is cut again."""
+
+RESULT_CHARS_MIN = 700
+"""Minimum length of one result for a model, however small its context is."""
+
+TINY_CONTEXT_TOKENS = 3_000
+"""Below this size a model gets nothing but its tools: no search for further ones, no advice of modules."""
+
+FOLDER_SHARE = 0.1
+"""Maximum share of a model's context for one file of instructions in the working folder, if its size is known."""
+
+RESULT_CHARS_A_TOKEN = 3
+"""Characters of a result for each token: few, because results are often code."""
+
 FOUND_TOOLS = 8
 """Maximum tools that one search returns."""
 

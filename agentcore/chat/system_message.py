@@ -9,10 +9,11 @@ from pydantic import Field
 from agentcore.chat.client_context import ClientContext
 from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools
 from agentcore.chat.session.model_scales import ModelScales
-from agentcore.chat.session.view import View
+from agentcore.chat.session.view import ContextView, View
 from agentcore.chat.sessions import Sessions
 from agentcore.chat.settings import ChatSettings, ModelChoice
 from agentcore.chat.system import SystemChoice, SystemPart, plan_system, resolve_modules_and_host
+from agentcore.chat.turn.context_shares import DefinitionBudget, folder_chars
 from agentcore.chat.turn.prompts import system_message
 from agentcore.chat.turn.toolbox import Toolbox
 from agentcore.core.core import Core
@@ -107,13 +108,18 @@ class SystemMessages:
         registry = self._core.registry
         where = registry.choose_host(settings.hosts_for(session.host, session.agent_id))
         all_tools = list_offered_tools(registry, client.tools, agent, where)
-        toolbox = Toolbox(all_tools, json.loads(session.found_tools or "[]"), plan.choose_skills(agent))
+        scales = ModelScales.from_json_text(session.model_scales)
+        is_prompted = model is not None and (model.tools == "prompted" or scales.writes_calls(model.full_name))
+        window = None if model is None else _find_window(session, model, scales)
+        budget = DefinitionBudget.from_window(window, "tag" if is_prompted else None)
+        toolbox = Toolbox(all_tools, json.loads(session.found_tools or "[]"), plan.choose_skills(agent), budget)
         given = list(toolbox.get_offered_tools().values())
-        is_prompted = model is not None and (
-            model.tools == "prompted" or ModelScales.from_json_text(session.model_scales).writes_calls(model.full_name)
-        )
         parts = system_message(
-            plan.build_parts(agent, *resolve_modules_and_host(registry, where, toolbox.modules)),
+            plan.build_parts(
+                agent,
+                *resolve_modules_and_host(registry, where, toolbox.modules),
+                folder_chars=folder_chars(window),
+            ),
             given,
             client.page,
             locale,
@@ -153,6 +159,14 @@ class SystemMessages:
         kept = choice.model_copy(update={"told": chosen, **instructions})
         await self._core.store.chats.update_session(session_id, system=kept.model_dump_json())
         return await self.describe_for_session(session_id)
+
+
+def _find_window(session: ChatSessionRow, model: ModelChoice, scales: ModelScales) -> int | None:
+    """Return the size of a model's context, as far as it is known without asking the provider."""
+    last = None if session.context is None else ContextView.model_validate_json(session.context)
+    told = last.limit_tokens if last is not None and last.is_limit_known and last.model == model.full_name else None
+    sizes = (told, model.context_tokens, scales.find_context_limit(model.full_name, model.context_tokens))
+    return min((size for size in sizes if size is not None), default=None)
 
 
 def _unsaved_session(agent_id: str, model: str) -> ChatSessionRow:

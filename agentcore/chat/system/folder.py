@@ -27,6 +27,13 @@ class FolderText(NamedTuple):
     text: str
     missing_bytes: int = 0
 
+    def cut_to(self, chars: int | None) -> "FolderText":
+        """Return its beginning, if it is longer."""
+        if chars is None or len(self.text) <= chars:
+            return self
+        missing = len(self.text[chars:].encode("utf-8", "replace"))
+        return self._replace(text=self.text[:chars], missing_bytes=self.missing_bytes + missing)
+
 
 def read_folder_texts(workspace: Workspace) -> tuple[FolderText, ...]:
     """Read the instruction files in the first root. Blocks on the disk.

@@ -98,7 +98,12 @@ class SystemPlan(NamedTuple):
     locale: Locale
 
     def build_parts(
-        self, agent: AgentConfig, modules: Sequence[ModuleRecord], where: ChosenHost | None
+        self,
+        agent: AgentConfig,
+        modules: Sequence[ModuleRecord],
+        where: ChosenHost | None,
+        *,
+        folder_chars: int | None = None,
     ) -> list[SystemPart]:
         """Build all parts that have a text, including those that are not sent to the model.
 
@@ -106,6 +111,7 @@ class SystemPlan(NamedTuple):
             agent: The agent whose instructions and patterns of parts apply.
             modules: Modules whose tools the agent may use, in the order of the tools.
             where: The host for calls; None: none is chosen.
+            folder_chars: Maximum length of each file of instructions; None: as they were read.
         """
         own = self.choice.instructions
         choice = self.choice
@@ -113,7 +119,7 @@ class SystemPlan(NamedTuple):
             SystemPart("environment", _describe_environment(self.sources, self.locale)),
             *([] if where is None else [SystemPart("host", _describe_host(where, self.locale), where.name)]),
             *_build_module_parts(modules, self.locale),
-            *(_build_folder_part(file, self.locale) for file in self.sources.folder),
+            *(_build_folder_part(file.cut_to(folder_chars), self.locale) for file in self.sources.folder),
             *_build_skill_parts(self.sources.skills, self.locale),
             SystemPart("agent", (agent.instructions if own is None else own).strip()),
             SystemPart("date", localized_text(self.locale, "today", today=self.sources.today), lasts=False),

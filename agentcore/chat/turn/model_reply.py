@@ -21,6 +21,13 @@ from agentcore.chat.wire import PageInfo
 from agentcore.store.chat import UsedTokens
 
 
+def find_written_form(choice: ModelChoice, *, is_for_client: bool) -> WrittenForm | None:
+    """Return how a model writes its calls; None: it calls tools natively."""
+    if choice.tools != "prompted":
+        return None
+    return "text" if is_for_client else "tag"
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """The inputs of a request to a model besides the messages.
@@ -46,9 +53,7 @@ class Prompt:
     @property
     def written_form(self) -> WrittenForm | None:
         """How the model writes its calls; None: it calls tools natively."""
-        if self.choice.tools != "prompted":
-            return None
-        return "text" if self.is_for_client else "tag"
+        return find_written_form(self.choice, is_for_client=self.is_for_client)
 
 
 @dataclass(frozen=True, slots=True)

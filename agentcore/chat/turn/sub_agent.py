@@ -25,10 +25,11 @@ from agentcore.chat.texts import localized_text, result_text
 from agentcore.chat.turn import history
 from agentcore.chat.turn.call_announcement import CallAnnouncement
 from agentcore.chat.turn.compaction import Compactor, ModelHistory, SubAgentKeeper
-from agentcore.chat.turn.model_reply import ModelReply, Prompt, used_tokens
+from agentcore.chat.turn.context_shares import DefinitionBudget, fit_reader, folder_chars
+from agentcore.chat.turn.model_reply import ModelReply, Prompt, find_written_form, used_tokens
 from agentcore.chat.turn.server_call import ONLY_LOOKS, effects_of, skipped_error
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
-from agentcore.chat.turn.toolbox import OWN_TOOLS, Toolbox, not_offered
+from agentcore.chat.turn.toolbox import OWN_TOOLS, Toolbox, callable_tools, not_offered
 from agentcore.core.calls.call import Call, CallRequest
 from agentcore.core.calls.model_part import ArtifactReading
 from agentcore.core.core import Core
@@ -116,6 +117,7 @@ class SubAgent:
         self._names_notes: dict[str, str] = {}
         self._found: list[str] = []
         self._tokens = 0
+        self._window: int | None = None
         self._reader = self._live.reader
 
     async def run(self, task: SubAgentTask) -> str:
@@ -140,11 +142,15 @@ class SubAgent:
         self._reader = replace(self._live.reader, result_chars=task.agent.result_chars, may_call=task.offers_tool)
         keeper = SubAgentKeeper(self._core, self._call.session_id, self._stream, self._count_usage, self._reader)
         compactor = Compactor(self._engine, self._stream, keeper, self._live.model_scales)
+        self._window = await compactor.find_window(task.choice)
         has_repaired = False
         said: list[str] = []
         for _ in range(task.budget.steps):
             toolbox = self._build_toolbox(task)
             prompt = self._build_prompt(task, toolbox)
+            result_tokens = await compactor.estimate_result_tokens(prompt)
+            may_call = callable_tools(task.offers_tool, self._offered)
+            self._reader = replace(fit_reader(self._reader, task.agent, result_tokens), may_call=may_call)
             answer = await self._request_reply(compactor, prompt, can_repair=not has_repaired)
             await self._count_usage(answer.response)
             if answer.fault is not None and not has_repaired:
@@ -166,7 +172,9 @@ class SubAgent:
     def _build_prompt(self, task: SubAgentTask, toolbox: Toolbox) -> Prompt:
         self._offered = toolbox.get_offered_tools()
         system = task.system.build_parts(
-            task.agent, *resolve_modules_and_host(self._core.registry, self._current_host, toolbox.modules)
+            task.agent,
+            *resolve_modules_and_host(self._core.registry, self._current_host, toolbox.modules),
+            folder_chars=folder_chars(self._window),
         )
         return Prompt(task.choice, system, list(self._offered.values()), is_for_client=self._live.client is not None)
 
@@ -213,7 +221,9 @@ class SubAgent:
             for tool in list_offered_tools(self._core.registry, (), task.agent, self._current_host)
             if task.offers_tool(tool.name)
         ]
-        return Toolbox(tools, self._found, task.system.choose_skills(task.agent))
+        written_form = find_written_form(task.choice, is_for_client=self._live.client is not None)
+        budget = DefinitionBudget.from_window(self._window, written_form)
+        return Toolbox(tools, self._found, task.system.choose_skills(task.agent), budget)
 
     async def _run_calls(self, response: ModelResponse, toolbox: Toolbox) -> bool:
         """Run the calls of an answer one by one, and store the step; False if there are none."""

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from agentcore.chat.bounds import FOUND_TOOLS, FOUND_TOOLS_KEPT, MODULE_SHARE, O
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.skills import READ_SKILL, Skill, read_skill_text
 from agentcore.chat.texts import result_text
+from agentcore.chat.turn.context_shares import DefinitionBudget
 from agentcore.chat.turn.tool_search import extract_words, search_tools, summary_line
 from agentcore.errors import ToolError
 from agentcore.tool_forms import LoweredSchema
@@ -40,31 +41,55 @@ class Toolbox:
         tools: All tools that it may use.
         found: Names of the tools that it found before, in that order.
         skills: The skills that it may read.
+        budget: The tokens that the definitions of its tools may have; None: the size of its context is unknown.
     """
 
-    def __init__(self, tools: Sequence[OfferedTool], found: Sequence[str], skills: Sequence[Skill] = ()) -> None:
+    def __init__(
+        self,
+        tools: Sequence[OfferedTool],
+        found: Sequence[str],
+        skills: Sequence[Skill] = (),
+        budget: DefinitionBudget | None = None,
+    ) -> None:
         self._skills = skills
         self._all = {tool.name: tool for tool in tools}
         self.found = [name for name in found if name in self._all]
         server = [tool for tool in self._all.values() if tool.kind == "server"]
-        chosen = set(choose_tools(server))
+        self._budget = budget
+        client = [tool for tool in self._all.values() if tool.kind == "client"]
+        chosen = set(choose_tools(server, budget=None if budget is None else budget.minus(client)))
         self._hidden = [tool for tool in server if tool.name not in chosen]
         self._first = {name: tool for name, tool in self._all.items() if tool.kind == "client" or name in chosen}
 
     @property
     def modules(self) -> list[str]:
-        """The modules of the server tools that the model may use, in the order of the tools."""
-        return list(dict.fromkeys(tool.module for tool in self._all.values() if tool.kind == "server"))
+        """The modules of the server tools that the model may use, in the order of the tools.
+
+        In a context that is too small for all tools, only those of the offered ones: what modules say of the use of
+        their tools is of no use without them.
+        """
+        if self._hidden and self._budget is not None and self._budget.is_tiny:
+            return []
+        usable = self._all if self._budget is None or not self._hidden else self.get_offered_tools()
+        return list(dict.fromkeys(tool.module for tool in usable.values() if tool.module))
 
     def get_offered_tools(self) -> dict[str, OfferedTool]:
         """Return the tools to offer to the model now, by name."""
         given = dict(self._first)
         if self._skills:
             given[READ_SKILL] = _create_skill_tool()
-        if not self._hidden:
+        if not self._hidden or (self._budget is not None and self._budget.is_tiny):
             return given
         given[FIND_TOOLS] = self._create_find_tool()
-        return given | {name: self._all[name] for name in self.found if name not in given}
+        return given | {name: self._all[name] for name in self._fitting_found() if name not in given}
+
+    def _fitting_found(self) -> list[str]:
+        """Return the names of the found tools; in a small context, the newest that fit beside the others."""
+        if self._budget is None:
+            return self.found
+        newest = [self._all[name] for name in reversed(self.found)]
+        fitting = {tool.name for tool in self._budget.take_fitting(newest)}
+        return [name for name in self.found if name in fitting]
 
     def run_own_tool(self, name: str, arguments: Mapping[str, Any], limit_chars: int) -> OwnResult:
         """Run one of `OWN_TOOLS`.
@@ -115,12 +140,14 @@ def _create_skill_tool() -> OfferedTool:
     return OfferedTool(READ_SKILL, result_text("read_skill"), LoweredSchema(parameters), "server")
 
 
-def choose_tools(tools: Sequence[OfferedTool], limit: int = OFFERED_TOOLS) -> list[str]:
+def choose_tools(
+    tools: Sequence[OfferedTool], limit: int = OFFERED_TOOLS, budget: DefinitionBudget | None = None
+) -> list[str]:
     """Return the names of the server tools to offer, the most important first.
 
     Each module's first three are among them; then come those that the agent's patterns name, then rank 0, then the
     other ranks in turn over the modules. If there are so many modules that their first three exceed the limit, these
-    come after rank 0.
+    come after rank 0; if their definitions exceed the budget, no module has a share.
     """
     by_wish = sorted(tools, key=lambda tool: (not tool.is_named, tool.rank))
     shares = [name for row in _interleave_modules(by_wish, MODULE_SHARE) for name in row]
@@ -129,7 +156,14 @@ def choose_tools(tools: Sequence[OfferedTool], limit: int = OFFERED_TOOLS) -> li
     ranks = itertools.groupby(sorted(tools, key=attrgetter("rank")), key=attrgetter("rank"))
     further = [name for _, same in ranks for row in _interleave_modules(same) for name in row]
     wanted = [*named, *foremost, *shares] if len(shares) > limit else [*shares, *named, *foremost]
-    return list(dict.fromkeys([*wanted, *further]))[:limit]
+    chosen = list(dict.fromkeys([*wanted, *further]))[:limit]
+    if budget is None:
+        return chosen
+    by_name = {tool.name: tool for tool in tools}
+    if budget.allows([by_name[name] for name in chosen]):
+        return chosen
+    foremost_first = dict.fromkeys([*named, *foremost, *further])
+    return [tool.name for tool in budget.take_fitting([by_name[name] for name in foremost_first][:limit])]
 
 
 def _interleave_modules(tools: Iterable[OfferedTool], most: int | None = None) -> Iterator[list[str]]:
@@ -139,6 +173,11 @@ def _interleave_modules(tools: Iterable[OfferedTool], most: int | None = None) -
         queues.setdefault(tool.module, []).append(tool.name)
     for row in itertools.zip_longest(*(queue[:most] for queue in queues.values())):
         yield [name for name in row if name is not None]
+
+
+def callable_tools(may_use: Callable[[str], bool], offered: Collection[str]) -> Callable[[str], bool]:
+    """Return which tools a result may tell the model to call: the offered ones, and the others if it can find them."""
+    return may_use if FIND_TOOLS in offered else offered.__contains__
 
 
 def not_offered(name: str, offered: Collection[str]) -> ToolError:

@@ -42,12 +42,13 @@ from agentcore.chat.turn import history
 from agentcore.chat.turn.attachments import AttachedFiles, attachment_of
 from agentcore.chat.turn.client_call import ClientCalls
 from agentcore.chat.turn.compaction import Compactor, ModelHistory, SessionKeeper, load_history
+from agentcore.chat.turn.context_shares import DefinitionBudget, fit_reader, folder_chars
 from agentcore.chat.turn.file_readers import FileReaders
-from agentcore.chat.turn.model_reply import ModelReply, Prompt, used_tokens
+from agentcore.chat.turn.model_reply import ModelReply, Prompt, find_written_form, used_tokens
 from agentcore.chat.turn.prompts import page_source
 from agentcore.chat.turn.server_call import ONLY_LOOKS, READS, ServerCalls, effects_of
 from agentcore.chat.turn.tool_output import ToolOutput, error_output
-from agentcore.chat.turn.toolbox import OWN_TOOLS, Toolbox, not_offered
+from agentcore.chat.turn.toolbox import OWN_TOOLS, Toolbox, callable_tools, not_offered
 from agentcore.chat.wire import PageInfo
 from agentcore.core.calls.model_part import ArtifactReading
 from agentcore.core.core import Core
@@ -109,6 +110,7 @@ class Turn:
         self._used = UsedTokens()
         self._context: ContextView | None = None
         self._found: list[str] | None = None
+        self._window: int | None = None
         self._client_arguments = ClientArguments()
         self._readers = readers
         self._title = plan.session.title
@@ -135,6 +137,7 @@ class Turn:
         """
         await self._load_history()
         await self._chats.update_session(self._session_id, is_running=1)
+        await self._fit_to_window()
         while True:
             with self._counted_time():
                 calls = await self._process_open_calls()
@@ -337,7 +340,7 @@ class Turn:
         skills = self._plan.system.choose_skills(self._plan.agent)
         if not any(skill.name == name for skill in skills):
             return []
-        reading = read_skill_text(skills, {"name": name}, self._plan.agent.result_chars or MODEL_CHARS)
+        reading = read_skill_text(skills, {"name": name}, self._stream.live.reader.result_chars or MODEL_CHARS)
         return [TextContent(f"{result_text('skill_used')}\n{reading.text}")]
 
     # -- the model ---------------------------------------------------------------------------------------------
@@ -348,31 +351,18 @@ class Turn:
             return await self._request_uncounted(note, may_call=may_call)
 
     async def _request_uncounted(self, note: str, *, may_call: bool) -> ModelReply:
-        plan = self._plan
-        toolbox = self._build_toolbox()
-        self._offered = toolbox.get_offered_tools()
-        system = plan.system.build_parts(
-            plan.agent, *resolve_modules_and_host(self._core.registry, self._current_host, toolbox.modules)
-        )
-        prompt = Prompt(
-            plan.choice,
-            system,
-            list(self._offered.values()),
-            self._client.page,
-            is_for_client=self._is_for_client,
-            note=note,
-            may_call=may_call,
-        )
         self._steps += may_call  # the summary at the limit is not counted, or the page would show 51 of 50
         self._publish_progress()
         try:
-            answer = await self._compactor.ask(prompt, self._history, can_repair=not self._has_repaired)
+            prompt, answer = await self._ask_model(note, may_call=may_call)
         except BrokenAnswerError as exc:
             await self._store_partial_answer(exc)
             if self._scales.has_news:  # what was learned from a refusal applies to later turns too
                 await self._chats.update_session(self._session_id, model_scales=self._scales.to_json_text())
             raise
         await self._count_usage(answer.response)
+        # how the model counts tokens may have been learned from this answer
+        await self._fit_results(prompt)
         self._context = await self._compactor.context_after(prompt, self._history, answer.response)
         return answer
 
@@ -398,6 +388,52 @@ class Turn:
         """The host for the session's calls; empty: none is chosen."""
         return self._stream.live.current_host(self._core.registry)
 
+    async def _ask_model(self, note: str, *, may_call: bool) -> tuple[Prompt, ModelReply]:
+        """Request an answer; if the context turns out to be smaller than known, once more with fewer tools."""
+        prompt = self._build_prompt(note, may_call=may_call)
+        try:
+            return prompt, await self._compactor.ask(prompt, self._history, can_repair=not self._has_repaired)
+        except BrokenAnswerError as exc:
+            if exc.type != "context_too_long":
+                raise
+            await self._fit_to_window()
+            if list(self._offered.values()) == prompt.tools:
+                raise
+        prompt = self._build_prompt(note, may_call=may_call)
+        return prompt, await self._compactor.ask(prompt, self._history, can_repair=not self._has_repaired)
+
+    def _build_prompt(self, note: str = "", *, may_call: bool = True) -> Prompt:
+        plan = self._plan
+        toolbox = self._build_toolbox()
+        self._offered = toolbox.get_offered_tools()
+        system = plan.system.build_parts(
+            plan.agent,
+            *resolve_modules_and_host(self._core.registry, self._current_host, toolbox.modules),
+            folder_chars=folder_chars(self._window),
+        )
+        return Prompt(
+            plan.choice,
+            system,
+            list(self._offered.values()),
+            self._client.page,
+            is_for_client=self._is_for_client,
+            note=note,
+            may_call=may_call,
+        )
+
+    async def _fit_to_window(self) -> None:
+        """Fit definitions and results to the size of the model's context, as far as it is known."""
+        self._window = await self._compactor.find_window(self._plan.choice)
+        await self._fit_results(self._build_prompt())
+
+    async def _fit_results(self, prompt: Prompt) -> None:
+        """Fit results to what a request leaves of the model's context."""
+        result_tokens = await self._compactor.estimate_result_tokens(prompt)
+        live = self._stream.live
+        agent = self._plan.agent
+        may_call = callable_tools(agent.offers_tool, self._offered)
+        live.reader = replace(fit_reader(live.reader, agent, result_tokens), may_call=may_call)
+
     @property
     def _is_for_client(self) -> bool:
         """True if a client of the chat endpoint drives the turn, or did before a call waited."""
@@ -408,12 +444,14 @@ class Turn:
         tools = list_offered_tools(self._core.registry, self._client.tools, self._plan.agent, self._current_host)
         if self._found is None:
             self._found = json.loads(self._plan.session.found_tools or "[]")
-        return Toolbox(tools, self._found, self._plan.system.choose_skills(self._plan.agent))
+        written_form = find_written_form(self._plan.choice, is_for_client=self._is_for_client)
+        budget = DefinitionBudget.from_window(self._window, written_form)
+        return Toolbox(tools, self._found, self._plan.system.choose_skills(self._plan.agent), budget)
 
     async def _run_own_tool(self, call: ChatCallRow) -> None:
         """Run one of the chat's own tools, and store the tools that it found with the session."""
         toolbox = self._build_toolbox()
-        limit_chars = self._plan.agent.result_chars or MODEL_CHARS
+        limit_chars = self._stream.live.reader.result_chars or MODEL_CHARS
         try:
             result = toolbox.run_own_tool(call.tool_name, json.loads(call.arguments), limit_chars)
         except ToolError as exc:

@@ -148,7 +148,7 @@ async def _fit_image(image: Image, save: SaveArtifact, reader: ModelReader) -> l
 def truncate_text(whole: str, limit_chars: int, keep: Keep, link: ArtifactLink, reading: ArtifactReading) -> str:
     """The part of a stored text that a model gets, in whole lines, with a sentence where the rest was."""
     lines = split_lines(whole)
-    room = limit_chars - _SENTENCE_CHARS
+    room = limit_chars - min(_SENTENCE_CHARS, limit_chars // 2)
     first = _count_fitting_lines(lines, int(room * _HEAD_SHARE[keep]))
     head = "".join(lines[:first])
     last = len(lines) - (0 if keep == "head" else _count_fitting_lines(lines[:first:-1], room - len(head)))

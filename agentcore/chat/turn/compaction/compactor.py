@@ -8,7 +8,16 @@ from typing import Any, Protocol
 import structlog
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, UserPromptPart
 
-from agentcore.chat.bounds import COMPACT_AT, COMPACT_TO, CONTEXT_TOKENS, LARGEST_SHARE, SUMMARY_SHARE, SUMMARY_TOKENS
+from agentcore.chat.bounds import (
+    COMPACT_AT,
+    COMPACT_TO,
+    CONTEXT_TOKENS,
+    LARGEST_SHARE,
+    RESULT_ROOM_SHARE,
+    RESULT_SHARE,
+    SUMMARY_SHARE,
+    SUMMARY_TOKENS,
+)
 from agentcore.chat.model.engine import BrokenAnswerError, Engine
 from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.offered_tools import OfferedTool
@@ -129,6 +138,21 @@ class Compactor:
             return await self._request_once(prompt, history, can_repair=can_repair)
         except BrokenAnswerError as exc:
             raise (self._too_long(exc, prompt) if exc.type == "context_too_long" else exc) from exc
+
+    async def find_window(self, choice: ModelChoice) -> int | None:
+        """Return the size of a model's context in tokens, as far as it is known; None if it is not."""
+        stated = await self._find_context_tokens(choice)
+        lowered = self._scales.find_context_limit(_model_name(choice), stated)
+        sizes = [size for size in (lowered, stated) if size is not None]
+        return min(sizes, default=None)
+
+    async def estimate_result_tokens(self, prompt: Prompt) -> int | None:
+        """Return how many tokens one result may have; None if the size of the model's context is unknown."""
+        window = await self.find_window(prompt.choice)
+        if window is None:
+            return None
+        room = await self._estimate_room(prompt.choice, self._estimate_overhead(prompt))
+        return int(min(RESULT_SHARE * window, RESULT_ROOM_SHARE * room))
 
     async def context_after(self, prompt: Prompt, history: ModelHistory, response: ModelResponse) -> ContextView:
         """Return how full a model's context is after its answer."""
@@ -362,8 +386,8 @@ class Compactor:
         tokens = round(self._estimate_overhead(prompt) * self._scales.find_token_scale(_model_name(prompt.choice)))
         message = (
             f"{exc.message} Its history was made as short as it can be, and tools and instructions take about "
-            f"{tokens:,} tokens besides: choose a model with a longer context, give the agent fewer tools, or begin "
-            "a new session."
+            f"{tokens:,} tokens besides: choose a model with a longer context, or give the agent fewer tools or "
+            "instructions."
         )
         error = BrokenAnswerError(ToolError("context_too_long", message), exc.partial)
         error.context = exc.context

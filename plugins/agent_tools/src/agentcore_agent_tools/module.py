@@ -129,7 +129,7 @@ class AgentTools(Module[AgentSettings]):
     # -- to-do list --------------------------------------------------------------------------------------------
 
     @tool(
-        rank=0,
+        rank=1,
         read_only=True,
         effects=("session",),
         idempotent=True,
@@ -164,7 +164,7 @@ class AgentTools(Module[AgentSettings]):
         changes = arguments["action"] in ("save", "delete")
         return CallPreview(effects=frozenset(("write",)) if changes else frozenset(("read",)))
 
-    @tool(rank=1, effects=("read", "write"), destructive=True, open_world=False, keep="head", preview=_preview_memory)
+    @tool(rank=2, effects=("read", "write"), destructive=True, open_world=False, keep="head", preview=_preview_memory)
     def memory(
         self,
         ctx: ToolContext,
@@ -208,7 +208,7 @@ class AgentTools(Module[AgentSettings]):
         return await artifacts.preview_call(ctx, arguments)
 
     @tool(
-        rank=0,
+        rank=1,
         effects=("read", "write"),
         destructive=False,
         open_world=False,
@@ -256,7 +256,7 @@ class AgentTools(Module[AgentSettings]):
 
     # -- hosts -------------------------------------------------------------------------------------------------
 
-    @tool(rank=1, read_only=True, effects=("session",), idempotent=True, open_world=False, keep="head")
+    @tool(rank=2, read_only=True, effects=("session",), idempotent=True, open_world=False, keep="head")
     def list_hosts(self) -> ToolResult[HostList]:
         """List the machines that tools can act on beside the server: name, state, system, workspace folders, modules.
 
@@ -300,7 +300,7 @@ class AgentTools(Module[AgentSettings]):
     # -- user input --------------------------------------------------------------------------------------------
 
     @tool(
-        rank=0,
+        rank=1,
         read_only=True,
         effects=("session",),
         open_world=False,
@@ -336,7 +336,7 @@ class AgentTools(Module[AgentSettings]):
         return CallPreview(effects=frozenset(("execute",)))
 
     @tool(
-        rank=1,
+        rank=2,
         effects=("execute",),
         destructive=True,
         open_world=True,
@@ -369,7 +369,7 @@ class AgentTools(Module[AgentSettings]):
         report = await ctx.run_agent(prompt, tools, model, budget)
         return ToolResult(report, {"report": report}, untrusted=True)
 
-    @tool(rank=1, read_only=True, effects=("session",), open_world=False, timeout_s=_WORK_S, needs_chat=True)
+    @tool(rank=2, read_only=True, effects=("session",), open_world=False, timeout_s=_WORK_S, needs_chat=True)
     async def compact(
         self,
         ctx: ToolContext,

@@ -202,7 +202,7 @@ class FsTools(Module[FsSettings]):
         return change.build_preview(ctx.workspace, lambda: ctx.is_cancelled)
 
     @tool(
-        rank=0,
+        rank=1,
         effects=("write",),
         destructive=True,
         idempotent=True,
@@ -302,7 +302,7 @@ class FsTools(Module[FsSettings]):
         self._known_files.add(ctx, path)
         return result
 
-    @tool(rank=0, read_only=True, idempotent=True, open_world=False, display={"pattern": "subject"})
+    @tool(rank=1, read_only=True, idempotent=True, open_world=False, display={"pattern": "subject"})
     def glob(
         self,
         ctx: ToolContext,
@@ -351,7 +351,7 @@ class FsTools(Module[FsSettings]):
         )
 
     @tool(
-        rank=0,
+        rank=1,
         read_only=True,
         idempotent=True,
         open_world=False,
@@ -436,7 +436,7 @@ class FsTools(Module[FsSettings]):
             limit_chars=ctx.model_chars,
         )
 
-    @tool(rank=0, read_only=True, idempotent=True, open_world=False)
+    @tool(rank=1, read_only=True, idempotent=True, open_world=False)
     def list_dir(
         self,
         ctx: ToolContext,
@@ -449,7 +449,7 @@ class FsTools(Module[FsSettings]):
         """List a folder, with sizes of files and targets of links."""
         return list_dir(ctx.workspace, path, depth, lambda: ctx.is_cancelled, limit_chars=ctx.model_chars)
 
-    @tool(rank=1, read_only=True, idempotent=True, open_world=False)
+    @tool(rank=2, read_only=True, idempotent=True, open_world=False)
     def file_stat(self, ctx: ToolContext, path: Path) -> ToolResult[results.FileStatus]:
         """Tell type, size, time of the last change and permissions of a path; of a text its encoding and lines."""
         return describe_path(ctx.workspace, path, lambda: ctx.is_cancelled)
@@ -460,7 +460,7 @@ class FsTools(Module[FsSettings]):
         return preview_delete(ctx.workspace, target, recursive=bool(arguments.get("recursive")))
 
     @tool(
-        rank=1,
+        rank=2,
         effects=("write",),
         destructive=True,
         idempotent=False,
@@ -496,7 +496,7 @@ class FsTools(Module[FsSettings]):
         return preview_transfer(ctx.workspace, source, target, is_move=True)
 
     @tool(
-        rank=1,
+        rank=2,
         effects=("write",),
         destructive=True,
         idempotent=False,
@@ -530,7 +530,7 @@ class FsTools(Module[FsSettings]):
         return preview_transfer(ctx.workspace, source, target, is_move=False)
 
     @tool(
-        rank=1,
+        rank=2,
         effects=("write",),
         destructive=True,
         idempotent=False,
@@ -567,7 +567,7 @@ class FsTools(Module[FsSettings]):
         return copying.build_preview(*await copying.request_facts(ctx), self.runtime.locale)
 
     @tool(
-        rank=2,
+        rank=3,
         effects=("read", "write", "egress"),
         destructive=True,
         idempotent=True,

@@ -17,7 +17,6 @@ from agentcore.api import (
     describe_quarantined,
 )
 from agentcore_shell_tools.limits import (
-    AROUND_CHARS,
     DATA_BYTES,
     GRACE_S,
     LEFT_BEHIND_SHOWN,
@@ -27,7 +26,14 @@ from agentcore_shell_tools.limits import (
 )
 from agentcore_shell_tools.output import ForegroundOutput
 from agentcore_shell_tools.shell import CommandRequest, Shell, Started
-from agentcore_shell_tools.text import decode_excerpt, shorten_middle, tail_bytes, to_plain_text, without_controls
+from agentcore_shell_tools.text import (
+    decode_excerpt,
+    output_chars,
+    shorten_middle,
+    tail_bytes,
+    to_plain_text,
+    without_controls,
+)
 
 _PROGRESS_SECONDS = 0.25
 _PROGRESS_CHARS = 200
@@ -166,7 +172,7 @@ class _Ran:
         dropped = self._excerpt.dropped_lines
         text = self._text
         if (model_chars := self._ctx.model_chars) is not None:
-            limit_chars = min(limit_chars, model_chars - AROUND_CHARS)
+            limit_chars = min(limit_chars, output_chars(model_chars))
             if dropped:
                 # in a thread: up to 8 MB
                 whole = await asyncio.to_thread(self._whole.since)

@@ -48,6 +48,9 @@ TEXT_CHARS = 64_000
 AROUND_CHARS = 1_500
 """Part of a model's limit reserved for text around the output: how it ended, what was cut and quarantined."""
 
+AROUND_SHARE = 3
+"""At most one part in so many of a model's limit is reserved for that."""
+
 LEFT_BEHIND_SHOWN = 5
 """Number of processes named in the text of those that a command left running."""
 

@@ -250,7 +250,7 @@ class ShellTools(Module[ShellSettings]):
         return ToolResult(text, {"process_id": process.process_id}, resource_id=process.process_id)
 
     @tool(
-        rank=0,
+        rank=1,
         read_only=True,
         effects=("session",),
         open_world=True,
@@ -293,7 +293,7 @@ class ShellTools(Module[ShellSettings]):
             from_start=all,
         )
 
-    @tool(rank=0, effects=("execute",), destructive=True, idempotent=True, open_world=False, resource=_TERMINAL)
+    @tool(rank=1, effects=("execute",), destructive=True, idempotent=True, open_world=False, resource=_TERMINAL)
     async def bash_kill(self, ctx: ToolContext, process_id: ProcessId) -> ToolResult[EndedProcess]:
         """End a background process with all that it started. Its output stays readable."""
         process = self._process_table.get_for(ctx, process_id)

@@ -16,11 +16,11 @@ from agentcore.api import (
     Track,
     describe_quarantined,
 )
-from agentcore_shell_tools.limits import AROUND_CHARS, DATA_BYTES, TEXT_CHARS
+from agentcore_shell_tools.limits import DATA_BYTES, TEXT_CHARS
 from agentcore_shell_tools.process import Process
 from agentcore_shell_tools.screen import ScreenView, is_drawn, is_redrawn, outside_alternate
 from agentcore_shell_tools.services import Service, Services
-from agentcore_shell_tools.text import decode_excerpt, shorten_middle, tail_bytes, to_plain_text
+from agentcore_shell_tools.text import decode_excerpt, output_chars, shorten_middle, tail_bytes, to_plain_text
 
 _RESERVE_S = 2.0
 _ENDING_S = 2.0
@@ -181,7 +181,7 @@ async def _build_result(
             shown_screen = f"{screen.to_text()}\n"
             text = "" if parts[0].is_drawn else text
     data["put_aside"] = [each.to_json() for each in process.put_aside]
-    room = TEXT_CHARS if ctx.model_chars is None else ctx.model_chars - AROUND_CHARS - len(shown_screen)
+    room = TEXT_CHARS if ctx.model_chars is None else output_chars(ctx.model_chars) - len(shown_screen)
     shown, cut = shorten_middle(text, max(room, 0))
     notice = f"[{dropped} lines in front of this were dropped]\n" if dropped else ""
     between = "" if not shown or shown.endswith("\n") else "\n"

@@ -4,6 +4,7 @@ import codecs
 import re
 
 from agentcore.api import Excerpt
+from agentcore_shell_tools.limits import AROUND_CHARS, AROUND_SHARE
 
 # CSI and OSC sequences, single escapes and non-printing control characters (ECMA-48)
 _CONTROLS = re.compile(
@@ -41,6 +42,11 @@ def to_plain_text(text: str) -> str:
 def without_controls(text: str) -> str:
     """Return a text without control sequences; `\\r` is left for the caller, who may have to join chunks."""
     return _CONTROLS.sub("", text.replace("\r\n", "\n"))
+
+
+def output_chars(model_chars: int) -> int:
+    """Return how much of a model's limit is for the output itself."""
+    return model_chars - min(AROUND_CHARS, model_chars // AROUND_SHARE)
 
 
 def shorten_middle(text: str, limit_chars: int) -> tuple[str, int]:

@@ -49,7 +49,7 @@ class SystemTools(Module):
         )
 
     @tool(
-        rank=1,
+        rank=2,
         effects=("egress",),
         destructive=False,
         idempotent=False,
@@ -99,7 +99,7 @@ class SystemTools(Module):
         real, _ = _locate_existing(ctx.workspace, arguments["path"])
         return CallPreview(paths=(_format_path(real),))
 
-    @tool(rank=1, effects=("execute",), destructive=False, idempotent=True, open_world=False, preview=_preview_open)
+    @tool(rank=2, effects=("execute",), destructive=False, idempotent=True, open_world=False, preview=_preview_open)
     def open_in_folder(
         self,
         ctx: ToolContext,

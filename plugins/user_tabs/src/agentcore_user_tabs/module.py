@@ -41,7 +41,7 @@ from agentcore_user_tabs.translations import ZH
 
 _FOLDER = Path(__file__).parent / "component"
 _TAB = ResourceUse(RESOURCE_TYPE, not_found="user_tab_not_shared")
-_RANK = 0
+_RANK = 1
 _RANK_WITHOUT_TABS = 9
 _LIMIT_MS = 300_000
 _LONGEST_S = _LIMIT_MS / 1000 + 5

@@ -113,7 +113,7 @@ class WebTools(Module[WebSettings]):
         return CallPreview(urls=(url,), services=() if service is None else (service.name,))
 
     @tool(
-        rank=0,
+        rank=1,
         read_only=True,
         effects=("egress",),
         destructive=False,
@@ -179,7 +179,7 @@ class WebTools(Module[WebSettings]):
         return CallPreview(urls=(self._search_url(),))
 
     @tool(
-        rank=0,
+        rank=1,
         read_only=True,
         effects=("egress",),
         destructive=False,

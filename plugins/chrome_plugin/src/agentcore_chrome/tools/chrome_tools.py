@@ -128,7 +128,7 @@ class Chrome(EngineModule):
 
     # -- browsers and their tabs -------------------------------------------------------------------------------
 
-    @tool(rank=2, effects=("egress",), destructive=False, idempotent=False, open_world=True, timeout_s=LONGEST_S)
+    @tool(rank=3, effects=("egress",), destructive=False, idempotent=False, open_world=True, timeout_s=LONGEST_S)
     async def chrome_launch(
         self,
         ctx: ToolContext,
@@ -156,7 +156,7 @@ class Chrome(EngineModule):
         await process.close()
         return ToolResult(f"Closed browser {browserId} with {tabs} tabs.", {"browserId": browserId, "closedTabs": tabs})
 
-    @tool(rank=2, read_only=True, idempotent=True, open_world=False)
+    @tool(rank=3, read_only=True, idempotent=True, open_world=False)
     async def chrome_list(self, ctx: ToolContext) -> ToolResult[results.BrowserList]:
         """List all browsers with their tabs, process ids and memory."""
         browsers: list[Any] = [
@@ -173,7 +173,7 @@ class Chrome(EngineModule):
         return await self.preview_url(ctx, arguments)
 
     @tool(
-        rank=2,
+        rank=3,
         effects=("egress",),
         destructive=False,
         idempotent=False,
@@ -233,14 +233,14 @@ class Chrome(EngineModule):
         return CallPreview(urls=(self.named_tab(ctx).page.url,))
 
     _reads_tab = tool(
-        rank=2, read_only=True, idempotent=True, open_world=True, timeout_s=LONGEST_S, keep="head", resource=TAB
+        rank=3, read_only=True, idempotent=True, open_world=True, timeout_s=LONGEST_S, keep="head", resource=TAB
     )
     _acts_on_tab = tool(
-        rank=2, effects=("egress",), open_world=True, timeout_s=LONGEST_S, preview=_preview_action, resource=TAB
+        rank=3, effects=("egress",), open_world=True, timeout_s=LONGEST_S, preview=_preview_action, resource=TAB
     )
 
     @tool(
-        rank=2,
+        rank=3,
         effects=("egress",), idempotent=True, open_world=True, timeout_s=LONGEST_S,
         preview=EngineModule.preview_url, resource=TAB,
     )  # fmt: skip
@@ -356,7 +356,7 @@ class Chrome(EngineModule):
         return await self._on_element(ctx, selector, timeoutMs, append)
 
     @tool(
-        rank=2,
+        rank=3,
         effects=("egress",), idempotent=True, open_world=True, timeout_s=LONGEST_S,
         preview=_preview_action, resource=TAB,
     )  # fmt: skip

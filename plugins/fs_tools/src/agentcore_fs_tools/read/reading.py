@@ -9,7 +9,7 @@ from agentcore.api import DocumentKind, DocumentText, Image, Text, ToolError, To
 from agentcore_fs_tools.read.documents import Documents
 from agentcore_fs_tools.read.images import IMAGE_LIMIT_BYTES, image_type
 from agentcore_fs_tools.text.encoding import SAMPLE_BYTES, UTF8, TextForm, detect_form, detect_line_ends, named_form
-from agentcore_fs_tools.text.formatting import LINE_CHARS, cut_line, show_count, show_size
+from agentcore_fs_tools.text.formatting import LINE_CHARS, cut_line, lines_chars, show_count, show_size
 
 LINES_DEFAULT = 2_000
 """Default number of lines per call."""
@@ -273,7 +273,7 @@ def _for_model(text: str, request: ReadRequest, shown: str) -> str:
     """Return the whole lines that fit into a model's limit, or the start of a first line that alone is too long."""
     if request.limit_chars is None:
         return text
-    limit_chars = max(request.limit_chars - _AROUND_CHARS - 2 * len(shown), 1)
+    limit_chars = max(lines_chars(request.limit_chars, _AROUND_CHARS + 2 * len(shown)), 1)
     room = limit_chars
     position = 0
     while position < len(text):

@@ -14,7 +14,7 @@ from agentcore_fs_tools.search.searching import (
     SearchRequest,
     SkippedFiles,
 )
-from agentcore_fs_tools.text.formatting import show_count
+from agentcore_fs_tools.text.formatting import lines_chars, show_count
 
 LINE_CHARS = 500
 """Of longer lines, only the part around the match is shown."""
@@ -74,7 +74,7 @@ def search_files(
             message += _OLD_ENCODINGS
         message += f"\n{skipped}" if skipped else ""
         return ToolResult(message, _build_facts(outcome, request), truncated=outcome.is_cut)
-    room = (limit_chars or TEXT_LIMIT_CHARS) - _AROUND_CHARS
+    room = lines_chars(limit_chars or TEXT_LIMIT_CHARS, _AROUND_CHARS)
     shown = (
         _select_names(outcome, room)
         if request.files_only

@@ -5,6 +5,7 @@ from itertools import accumulate, takewhile
 
 _KIB = 1024
 _AROUND_CHARS = 500  # reserved for the text above and below truncated lines
+_AROUND_SHARE = 2  # at most one part in so many of a model's limit is reserved for it
 
 LINE_CHARS = 2_000
 """Longer lines are truncated where lines are shown with numbers."""
@@ -35,9 +36,15 @@ def cut_line(line: str, limit_chars: int = LINE_CHARS) -> str:
     return f"{line[:limit_chars]}… ({len(line) - limit_chars:,} more characters)"
 
 
+def lines_chars(limit_chars: int, around_chars: int = _AROUND_CHARS) -> int:
+    """Return how much of a model's limit is for lines, without the text above and below them."""
+    return limit_chars - min(around_chars, limit_chars // _AROUND_SHARE)
+
+
 def fit_lines(lines: Sequence[str], limit_chars: int | None) -> list[str]:
     """Return as many of the first lines as fit into a model's limit; all of them if there is no limit."""
     if limit_chars is None:
         return list(lines)
+    room = lines_chars(limit_chars)
     sizes = accumulate(len(line) + 1 for line in lines)
-    return list(lines[: sum(1 for _ in takewhile(lambda size: size <= limit_chars - _AROUND_CHARS, sizes))])
+    return list(lines[: sum(1 for _ in takewhile(lambda size: size <= room, sizes))])
