@@ -195,6 +195,9 @@ async def _look(tab: Tab) -> tuple[str, str]:
     """Return title and ready state; over the protocol, because pages replace what the driver needs for values."""
     session = await tab.get_session()
     reply = await session.send("Runtime.evaluate", {"expression": _LOOK, "returnByValue": True})
+    if "exceptionDetails" in reply:  # the page has replaced even that
+        title, state = await tab.refs.ask_page(tab.page, "state")
+        return str(title), str(state)
     title, state = reply["result"].get("value") or ("", "loading")
     return str(title), str(state)
 

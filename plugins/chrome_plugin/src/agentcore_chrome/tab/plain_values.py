@@ -4,12 +4,6 @@ Pages replace `Map`, `JSON` or `Array.prototype.toJSON`, and the driver's way to
 transfers texts as they are. So scripts of ours return text, which syntax alone turns objects into.
 """
 
-import json
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from playwright.async_api import ElementHandle, JSHandle, Locator
-
 TO_JSON = r"""(value => {
   const kindOf = {}.toString, CONTROL = '\0\x01\x02\x03\x04\x05\x06\x07\b\t\n\x0b\f\r\x0e\x0f' +
     '\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f', HEX = '0123456789abcdef';
@@ -89,17 +83,3 @@ TO_JSON = r"""(value => {
   return write(value, 0);
 })"""
 """A function that returns the JSON text of a value; undefined for undefined."""
-
-
-async def evaluate_json(
-    target: "Locator | ElementHandle | JSHandle", function: str, argument: Any = None, **options: Any
-) -> Any:
-    """Call a function with an element and an argument, and return its value.
-
-    Args:
-        function: It may be asynchronous.
-        options: Of the driver: `timeout`, in milliseconds, for a locator.
-    """
-    wrapped = f"async (element, argument) => {TO_JSON}(await ({function})(element, argument))"
-    text = await target.evaluate(wrapped, argument, **options)
-    return None if text is None else json.loads(text)

@@ -4,12 +4,15 @@ A selector engine, which the driver evaluates in every frame in a world isolated
 elements that it lists; a mark of the document makes the numbers unique. `Refs` assigns short names to them.
 """
 
+import asyncio
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
+from agentcore.api import ToolError
 from agentcore_chrome.failures import is_closed, is_driver_error
 from agentcore_chrome.tab.in_page import selector_engine
 
@@ -21,6 +24,7 @@ ENGINE = "agentcore-ref"
 
 _KEPT = 50_000
 _ANSWER_MS = 10_000
+_RESULT_S = 0.02
 _REPORTED_REF = re.compile(r"\[ref=(e\d+)\]")
 
 
@@ -175,6 +179,41 @@ class Refs:
         """Return the engine's answer about an element, read in a world that no script of the page reaches."""
         return json.loads(await self.locate_below(locator, f"!{verb}").text_content(timeout=timeout_ms) or "null")
 
+    async def run(self, locator: "Locator", work: str, *arguments: Any, timeout_ms: float = _ANSWER_MS) -> Any:
+        """Return the result of a function of `in_page/work.js` with an element, in a world that no script reaches."""
+        return (await self.ask(locator, _name_work(work, arguments), timeout_ms)).get("value")
+
+    async def run_to_end(self, locator: "Locator", work: str, *arguments: Any, timeout_ms: float = _ANSWER_MS) -> Any:
+        """Return the result of an asynchronous function; see `run`.
+
+        Args:
+            timeout_ms: How long to wait for the element; the function sets its own limit.
+        Raises:
+            ToolError: `action_failed`: the function failed.
+        """
+        # The result follows in the element that was returned, whatever becomes of the one that was worked on.
+        answer = await self.locate_below(locator, f"!{_name_work(work, arguments)}").element_handle(timeout=timeout_ms)
+        try:
+            while not (text := await answer.text_content()):  # noqa: ASYNC110 - the page has no event to wait for
+                await asyncio.sleep(_RESULT_S)
+        finally:
+            await answer.dispose()
+        result = json.loads(text)
+        if "failure" in result:
+            message = f"the page could not be worked on: {result['failure']}"
+            raise ToolError("action_failed", message, url=locator.page.url)
+        return result.get("value")
+
+    async def find_focused(self, page: "Page") -> "Locator":
+        """Return the focused element in any frame or shadow tree; the page's body if there is none."""
+        frames: tuple[str, ...] = ()
+        while True:
+            found = await _read_answer(self.locate_in_frame(page, frames, "!focused"))
+            if not found["isFrame"]:
+                # by its key, which remains that of this element when the focus moves on
+                return self.locate_in_frame(page, frames, found["key"])
+            frames = (*frames, found["key"])
+
     async def ask_page(self, page: "Page", verb: str) -> Any:
         """Return the engine's answer about a page."""
         return await _read_answer(self.locate_in_frame(page, (), f"!{verb}"))
@@ -221,3 +260,8 @@ class Refs:
 
 async def _read_answer(answer: "Locator") -> Any:
     return json.loads(await answer.text_content(timeout=_ANSWER_MS) or "null")
+
+
+def _name_work(work: str, arguments: tuple[Any, ...]) -> str:
+    """Return the engine's command for a function; escaped, because `>>` and spaces mean something in selectors."""
+    return f"run {quote(json.dumps([work, *arguments]), safe='')}"

@@ -5,7 +5,6 @@ like), else by scrolling through the area until they appear.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from agentcore.api import ToolError
@@ -18,11 +17,8 @@ from agentcore_chrome.failures import (
     is_driver_timeout,
 )
 from agentcore_chrome.tab.elements import Target, locate_element
-from agentcore_chrome.tab.in_page import with_its
 
 if TYPE_CHECKING:
-    from playwright.async_api import JSHandle
-
     from agentcore_chrome.tab.tab import Tab
 
 Direction = Literal["up", "down", "left", "right", "to_top", "to_bottom"]
@@ -32,10 +28,6 @@ _RESERVED_MS = 1500
 
 _THERE_MS = 5000
 """How long to wait for an area."""
-
-_INTO_VIEW = "e => e.scrollIntoView({block: 'center', inline: 'nearest', behavior: 'instant'})"
-_STATE = "area => area.arrive().then(area.state)"
-_AREA = with_its((Path(__file__).parent / "in_page" / "scrolling.js").read_text("utf-8").strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,36 +62,33 @@ async def scroll_page(tab: "Tab", wanted: Scroll, timeout_ms: int) -> dict[str, 
     """
     if wanted.to is not None and (await _bring_into_view(tab, wanted.to, timeout_ms)):
         return await _describe_area(tab, wanted.to, timeout_ms)
-    made = await _find_scroll_area(tab, wanted, timeout_ms)
     if wanted.to is None and wanted.text is None:
-        moved: dict[str, Any] = await made.evaluate(
-            "(area, [direction, amount]) => area.move(direction, amount)", [wanted.direction, wanted.amount]
-        )
-        return moved if moved["moved"] else await _scroll_by_wheel(tab, wanted, made, moved)
+        moved = await _work_on_area(tab, wanted, timeout_ms, "move", wanted.direction, wanted.amount)
+        return moved if moved["moved"] else await _scroll_by_wheel(tab, wanted, moved, timeout_ms)
     budget_ms = max(work_ms(timeout_ms) - _RESERVED_MS, 0)
-    found: dict[str, Any] = await made.evaluate(
-        "(area, [text, to, budget]) => area.search(text, to, budget)", [wanted.text, wanted.to, budget_ms]
-    )
+    found = await _work_on_area(tab, wanted, timeout_ms, "search", wanted.text, wanted.to, budget_ms)
     if not found["found"]:
         raise _not_reached(wanted, found)
     return found
 
 
-async def _find_scroll_area(tab: "Tab", wanted: Scroll, timeout_ms: int) -> "JSHandle":
-    """Return the area that scrolls, in its page or frame."""
-    if wanted.area is None:
-        return await tab.page.evaluate_handle(f"isSideways => ({_AREA})(null, isSideways)", wanted.is_sideways)
-    locator = await locate_element(tab, Target(wanted.area))
+async def _work_on_area(tab: "Tab", wanted: Scroll, timeout_ms: int, work: str, *arguments: Any) -> dict[str, Any]:
+    """Do something with the area that scrolls, in its page or frame, and return its state."""
+    area = tab.page.locator(":root") if wanted.area is None else await locate_element(tab, Target(wanted.area))
     limit_ms = min(timeout_ms, _THERE_MS)
+    is_page = wanted.area is None
     try:
-        return await locator.evaluate_handle(_AREA, wanted.is_sideways, timeout=limit_ms)
+        state: dict[str, Any] = await tab.refs.run_to_end(
+            area, "scroll", is_page, wanted.is_sideways, work, *arguments, timeout_ms=limit_ms
+        )
     except Exception as exc:
-        if not is_driver_timeout(exc):
+        if wanted.area is None or not is_driver_timeout(exc):
             raise
         raise element_not_found(wanted.area, limit_ms, tabId=tab.tab_id, url=tab.page.url) from exc
+    return state
 
 
-async def _scroll_by_wheel(tab: "Tab", wanted: Scroll, area: "JSHandle", state: dict[str, Any]) -> dict[str, Any]:
+async def _scroll_by_wheel(tab: "Tab", wanted: Scroll, state: dict[str, Any], timeout_ms: int) -> dict[str, Any]:
     """Turn the mouse wheel over areas that scroll by script, such as editors and maps, and detect their end."""
     right, down = _WHEEL.get(wanted.direction, (0, 0))
     box = None if wanted.area is None else await (await locate_element(tab, Target(wanted.area))).bounding_box()
@@ -107,7 +96,7 @@ async def _scroll_by_wheel(tab: "Tab", wanted: Scroll, area: "JSHandle", state: 
         return state
     await tab.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     await tab.page.mouse.wheel(right * wanted.amount, down * wanted.amount)
-    after: dict[str, Any] = await area.evaluate(_STATE)
+    after = await _work_on_area(tab, wanted, timeout_ms, "state")
     return {**after, "moved": any(after[key] != state[key] for key in ("scrollTop", "scrollLeft", "first", "last"))}
 
 
@@ -116,22 +105,20 @@ _WHEEL = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 
 async def _describe_area(tab: "Tab", selector: str, timeout_ms: int) -> dict[str, Any]:
     """Return the state of the area of a visible element."""
-    area = await (await locate_element(tab, Target(selector), must_be_seen=True)).evaluate_handle(
-        _AREA, timeout=timeout_ms
-    )
-    return {**await area.evaluate(_STATE), "found": True}
+    locator = await locate_element(tab, Target(selector), must_be_seen=True)
+    return {**await tab.refs.run_to_end(locator, "scroll", False, False, "state", timeout_ms=timeout_ms), "found": True}
 
 
 async def _bring_into_view(tab: "Tab", selector: str, timeout_ms: int) -> bool:
     """Bring an existing element into view; else return False after checking that it can be searched for."""
     locator = await locate_element(tab, Target(selector), must_be_seen=True)
     if await locator.count():
-        await locator.evaluate(_INTO_VIEW, timeout=timeout_ms)
+        await tab.refs.run(locator, "bringIntoView", timeout_ms=timeout_ms)
         if not await locator.is_visible():
             raise element_not_actionable(selector, "it is hidden", tabId=tab.tab_id, url=tab.page.url)
         return True
     try:
-        await tab.page.evaluate("selector => document.querySelector(selector)", selector)
+        await tab.refs.run(tab.page.locator(":root"), "checkSelector", selector)
     except Exception as exc:
         if not is_driver_error(exc) or not is_bad_selector(exc):
             raise

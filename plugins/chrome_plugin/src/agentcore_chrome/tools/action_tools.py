@@ -14,7 +14,7 @@ from agentcore_chrome.tab.elements import (
     act_without_element,
     locate_for_action,
 )
-from agentcore_chrome.tab.fields import find_focused_element, read_field
+from agentcore_chrome.tab.fields import read_field
 from agentcore_chrome.tab.keys import parse_chord, press_chord, unknown_key
 from agentcore_chrome.tab.pointing import Point, find_shown_picture, locate_point
 from agentcore_chrome.tab.scrolling import Direction, Scroll, scroll_page
@@ -152,7 +152,7 @@ async def type_text(tab: Tab, selector: str | None, text: str, delay_ms: int, ti
     limit_ms = typing_ms(text, delay_ms) if timeout_ms is None else timeout_ms
     wait_ms = timeout_ms or ELEMENT_MS
     if selector is None:
-        written = await act_without_element(tab, limit_ms, "type", lambda: write_at_focus(tab.page, text, delay_ms))
+        written = await act_without_element(tab, limit_ms, "type", lambda: write_at_focus(tab, text, delay_ms))
         return _describe_typing(tab, text, written, f"what has the focus, {written.into}", written.into)
 
     async def write(hit: Hit) -> ToolOutput:
@@ -285,7 +285,7 @@ async def press_key(tab: Tab, key: str, modifiers: Sequence[Modifier], timeout_m
     chord = parse_chord(key, modifiers)
 
     async def press() -> str:
-        focused = await read_field(await find_focused_element(tab.page))
+        focused = await read_field(tab, await tab.refs.find_focused(tab.page))
         await press_chord(tab, chord)
         return focused.described
 

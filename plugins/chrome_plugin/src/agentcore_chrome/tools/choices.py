@@ -10,7 +10,6 @@ from agentcore_chrome.failures import element_not_actionable, is_driver_error, i
 from agentcore_chrome.tab.clicking import click_label, may_be_forced
 from agentcore_chrome.tab.elements import Hit, wait_until_reachable
 from agentcore_chrome.tab.fields import FieldState, read_field
-from agentcore_chrome.tab.plain_values import evaluate_json
 from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ _OPTIONS_MS = 3000
 """How long to wait for options that may still be loading."""
 
 _SHOWN = 100
-_OPTIONS = """e => [...e.options].map(one => [one.label.trim().replace(/\\s+/g, ' '), one.value])"""
 _AGAIN_S = 0.1
 _OPENS_LIST = "[role=combobox], [role=listbox], [aria-haspopup=listbox]"
 _CAN_BE_CHECKED = "input[type=checkbox], input[type=radio], [role=checkbox], [role=switch], [role=radio]"
@@ -46,7 +44,7 @@ async def set_checked(tab: Tab, hit: Hit, value: bool, timeout_ms: int) -> None:
         ToolError: `element_not_actionable`.
     """
     locator = hit.locator
-    state = await read_field(locator)
+    state = await read_field(tab, locator)
     inner = locator.locator(_CAN_BE_CHECKED)
     if state.kind != "check" and state.role not in _CHECKED_ROLES and await inner.count() == 1:
         locator = inner
@@ -80,28 +78,28 @@ async def choose_options(tab: Tab, hit: Hit, wanted: list[str], timeout_ms: int)
         ToolError: `value_rejected`: there is no such option; `element_not_actionable`: the field is hidden or covered.
     """
     locator = hit.locator
-    state = await read_field(locator)
+    state = await read_field(tab, locator)
     if state.kind == "choice":
         await wait_until_reachable(tab, hit, timeout_ms)
-        return await _select_options(locator, wanted, timeout_ms)
-    labels = await _choose_in_widget(locator, state, wanted, timeout_ms)
+        return await _select_options(tab, locator, wanted, timeout_ms)
+    labels = await _choose_in_widget(tab, locator, state, wanted, timeout_ms)
     return None if labels is None else Chosen(labels, labels)
 
 
 async def _choose_in_widget(
-    locator: "Locator", state: FieldState, wanted: list[str], timeout_ms: int
+    tab: Tab, locator: "Locator", state: FieldState, wanted: list[str], timeout_ms: int
 ) -> list[str] | None:
     radios = locator.get_by_role("radio")
     if await radios.count():
         return await _run_for_each(wanted, lambda label: _check_radio(locator, label, timeout_ms))
-    opener = await _find_opener(locator, state)
+    opener = await _find_opener(tab, locator, state)
     if opener is None:
         return None
     return await _run_for_each(wanted, lambda label: _pick_option(opener, label, timeout_ms))
 
 
-async def _select_options(locator: "Locator", wanted: list[str], timeout_ms: int) -> Chosen:
-    options = await _wait_for_options(locator, wanted, timeout_ms)
+async def _select_options(tab: Tab, locator: "Locator", wanted: list[str], timeout_ms: int) -> Chosen:
+    options = await _wait_for_options(tab, locator, wanted, timeout_ms)
     places = [_find_option(options, one) for one in wanted]
     indices = [place for place in places if place is not None]
     if len(indices) < len(wanted):
@@ -115,12 +113,12 @@ async def _select_options(locator: "Locator", wanted: list[str], timeout_ms: int
     return Chosen([options[at][1] for at in indices], [options[at][0] for at in indices])
 
 
-async def _wait_for_options(locator: "Locator", wanted: list[str], timeout_ms: int) -> list[tuple[str, str]]:
+async def _wait_for_options(tab: Tab, locator: "Locator", wanted: list[str], timeout_ms: int) -> list[tuple[str, str]]:
     """Return label and value of all options, once the wanted ones are among them or the limit is reached."""
     loop = asyncio.get_running_loop()
     until = loop.time() + min(timeout_ms, _OPTIONS_MS) / 1000
     while True:
-        options = [(label, value) for label, value in await evaluate_json(locator, _OPTIONS, timeout=timeout_ms)]
+        options = [(label, value) for label, value in await tab.refs.run(locator, "options", timeout_ms=timeout_ms)]
         if loop.time() >= until or all(_find_option(options, one) is not None for one in wanted):
             return options
         await asyncio.sleep(_AGAIN_S)
@@ -133,14 +131,14 @@ def _find_option(options: list[tuple[str, str]], wanted: str) -> int | None:
     return by_label.get(" ".join(wanted.split()), by_value.get(wanted))
 
 
-async def _find_opener(locator: "Locator", state: FieldState) -> "Locator | None":
+async def _find_opener(tab: Tab, locator: "Locator", state: FieldState) -> "Locator | None":
     """Return what opens the list, the element or the one inside; editable comboboxes count as text fields."""
     if state.role in _LIST_ROLES and (state.kind == "other" or state.is_read_only):
         return locator
     inner = locator.locator(_OPENS_LIST)
     if await inner.count() == 0:
         return None
-    inside = await read_field(inner.first)
+    inside = await read_field(tab, inner.first)
     return inner.first if inside.kind == "other" or inside.is_read_only else None
 
 

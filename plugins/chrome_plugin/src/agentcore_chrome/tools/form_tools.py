@@ -134,7 +134,7 @@ class _Filled:
 async def _fill_field(tab: Tab, hit: Hit, *, value: str | bool | list[str], timeout_ms: int) -> _Filled:
     """Fill one field according to its kind."""
     wait_ms = work_ms(timeout_ms)
-    if isinstance(value, str) and value in ("true", "false") and (await read_field(hit.locator)).kind == "check":
+    if isinstance(value, str) and value in ("true", "false") and (await read_field(tab, hit.locator)).kind == "check":
         value = value == "true"
     if isinstance(value, bool):
         await set_checked(tab, hit, value, wait_ms)
@@ -269,7 +269,7 @@ async def _upload_to_element(hit: Hit, *, given: _Given, drop: bool) -> tuple[st
     locator = hit.locator
     if not drop:
         inner = locator.locator("input[type=file]")
-        input_type = (await read_field(locator)).input_type
+        input_type = (await read_field(given.tab, locator)).input_type
         field = locator if input_type == "file" else inner.first if await inner.count() else None
         if input_type == "label" and field is None:
             field = await _find_labelled_field(given.tab, hit)
@@ -285,4 +285,4 @@ async def _upload_to_element(hit: Hit, *, given: _Given, drop: bool) -> tuple[st
 async def _find_labelled_field(tab: Tab, hit: Hit) -> "Locator | None":
     """Return the file field of a label that is elsewhere in the page."""
     field = tab.refs.locate_below(hit.locator, "!control")
-    return field if await field.count() and (await read_field(field)).kind == "file" else None
+    return field if await field.count() and (await read_field(tab, field)).kind == "file" else None

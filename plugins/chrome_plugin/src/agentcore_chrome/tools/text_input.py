@@ -5,32 +5,22 @@ from typing import TYPE_CHECKING
 
 from agentcore.api import ToolError
 from agentcore_chrome.call_limit import work_ms
-from agentcore_chrome.failures import extract_headline, is_driver_error, is_driver_timeout
+from agentcore_chrome.failures import extract_headline, is_driver_error
 from agentcore_chrome.tab.clicking import is_hidden_text_field
 from agentcore_chrome.tab.elements import Hit, wait_until_reachable
-from agentcore_chrome.tab.fields import FieldState, find_focused_element, probe_value, read_field
+from agentcore_chrome.tab.fields import FieldState, probe_value, read_field
 from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
-    from playwright.async_api import ElementHandle, Locator, Page
+    from playwright.async_api import Locator
 
 _SHOWN_CHARS = 200
 _COMPARED_LINES = 2000
 _CLICKED_MS = 5000
 _READY_MS = 2000
+_GONE_MS = 1000
 
 _INNER = "input:not([type=hidden]), textarea, [contenteditable]:not([contenteditable=false])"
-_PASTE = """(e, text) => {
-  const data = new DataTransfer();
-  data.setData('text/plain', text);
-  return !e.dispatchEvent(
-    new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true, composed: true}));
-}"""
-_STAYS_READ_ONLY = """(e, limit) => new Promise(done => {
-  const end = performance.now() + limit;
-  const look = () => (!e.readOnly || performance.now() > end ? done(e.readOnly) : setTimeout(look, 50));
-  look();
-})"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +51,17 @@ async def write_into(tab: Tab, hit: Hit, text: str, delay_ms: int, *, wait_ms: i
     """
     locator, state = await _find_editable(tab, hit, wait_ms)
     if state.kind == "fixed":
-        await _set_value(locator, state, text, wait_ms)
-        return _describe_written(state, await read_field(locator), text, at_once=True)
-    await _clear_field(locator, state, wait_ms)
+        await _set_value(tab, locator, state, text, wait_ms)
+        return _describe_written(state, await read_field(tab, locator), text, at_once=True)
+    await _clear_field(tab, locator, state, wait_ms)
     at_once = _is_pasted(state, text, delay_ms)
     if at_once:
-        await _paste_text(locator.page, await find_focused_element(locator.page), state, text)
+        await _paste_text(tab, await tab.refs.find_focused(tab.page), state, text)
     elif state.kind == "code":
         await locator.page.keyboard.type(text, delay=delay_ms)
     else:
         await locator.press_sequentially(text, delay=delay_ms, timeout=work_ms(timeout_ms))
-    return _describe_written(state, await read_field(locator, settles=at_once), text, at_once=at_once)
+    return _describe_written(state, await read_field(tab, locator, settles=at_once), text, at_once=at_once)
 
 
 async def fill_with(tab: Tab, hit: Hit, text: str, timeout_ms: int) -> Written:
@@ -82,35 +72,35 @@ async def fill_with(tab: Tab, hit: Hit, text: str, timeout_ms: int) -> Written:
     """
     locator, state = await _find_editable(tab, hit, timeout_ms)
     if state.kind == "fixed":
-        await _set_value(locator, state, text, timeout_ms)
+        await _set_value(tab, locator, state, text, timeout_ms)
     elif state.kind == "code" or (state.kind == "rich" and "\n" in text):
-        await _clear_field(locator, state, timeout_ms)
-        await _paste_text(locator.page, await find_focused_element(locator.page), state, text)
+        await _clear_field(tab, locator, state, timeout_ms)
+        await _paste_text(tab, await tab.refs.find_focused(tab.page), state, text)
     else:
         await locator.fill(text, timeout=timeout_ms)
-    after = await read_field(locator, settles=state.kind in {"code", "rich"})
+    after = await read_field(tab, locator, settles=state.kind in {"code", "rich"})
     return _describe_written(state, after, text, at_once=True)
 
 
-async def write_at_focus(page: "Page", text: str, delay_ms: int) -> Written:
+async def write_at_focus(tab: Tab, text: str, delay_ms: int) -> Written:
     """Insert text at the caret of the focused element, keeping its content.
 
     Raises:
         ToolError: `element_not_actionable`: what has the focus accepts no text.
     """
-    element = await find_focused_element(page)
-    state = await read_field(element)
+    element = await tab.refs.find_focused(tab.page)
+    state = await read_field(tab, element)
     if state.is_read_only or not (state.is_editable or state.role in _TEXT_ROLES):
         raise _nothing_to_type_into(state)
     at_once = _is_pasted(state, text, delay_ms)
     if at_once:
-        await _paste_text(page, element, state, text)
+        await _paste_text(tab, element, state, text)
     else:
-        await page.keyboard.type(text, delay=delay_ms)
+        await tab.page.keyboard.type(text, delay=delay_ms)
     try:
-        after = await read_field(element, settles=at_once)
+        after = await read_field(tab, element, settles=at_once, timeout_ms=_GONE_MS)
     except Exception as exc:
-        if not is_driver_error(exc) or is_driver_timeout(exc):
+        if not is_driver_error(exc) or await element.count():
             raise
         return Written(state.described, at_once, None, "The field has gone from the page since.")
     return _describe_written(state, after, text, at_once=at_once, before=state.text or "")
@@ -130,7 +120,7 @@ async def append_text(tab: Tab, hit: Hit, text: str, *, wait_ms: int, timeout_ms
 
 async def _find_editable(tab: Tab, hit: Hit, timeout_ms: int) -> "tuple[Locator, FieldState]":
     """Return the editable field, once a user can reach it: the element itself, or the one inside it."""
-    locator, state = await _find_field(hit.locator, timeout_ms)
+    locator, state = await _find_field(tab, hit.locator, timeout_ms)
     if not await _receives_keys_only(tab, locator, state, timeout_ms):
         await wait_until_reachable(tab, replace(hit, locator=locator), timeout_ms)
     return locator, state
@@ -141,26 +131,26 @@ async def _receives_keys_only(tab: Tab, locator: "Locator", state: FieldState, t
     return state.kind == "code" or await is_hidden_text_field(tab, locator, timeout_ms)
 
 
-async def _find_field(locator: "Locator", timeout_ms: int) -> "tuple[Locator, FieldState]":
-    state = await read_field(locator)
+async def _find_field(tab: Tab, locator: "Locator", timeout_ms: int) -> "tuple[Locator, FieldState]":
+    state = await read_field(tab, locator)
     if state.is_editable:
-        if state.is_read_only and await _remains_read_only(locator, timeout_ms):
+        if state.is_read_only and await _remains_read_only(tab, locator, timeout_ms):
             raise _not_editable(state, "it is read-only; click it, in case it opens something to choose from")
         return locator, state
     if state.kind in _OTHER_TOOLS:
         raise _not_editable(state, _OTHER_TOOLS[state.kind])
     inner = locator.locator(_INNER)
     if await inner.count() == 1 or (await inner.count() and "-" in state.input_type):  # custom element
-        state = await read_field(inner.first)
+        state = await read_field(tab, inner.first)
         if state.is_editable:
             return inner.first, state
     raise _not_editable(state, "it takes no text; click it, and type without a selector if it takes keys")
 
 
-async def _remains_read_only(locator: "Locator", timeout_ms: int) -> bool:
+async def _remains_read_only(tab: Tab, locator: "Locator", timeout_ms: int) -> bool:
     """True if a focused field stays read-only; scripts are given some time to make it editable."""
     await locator.focus(timeout=timeout_ms)
-    return bool(await locator.evaluate(_STAYS_READ_ONLY, min(timeout_ms // 2, _READY_MS)))
+    return bool(await tab.refs.run_to_end(locator, "staysReadOnly", min(timeout_ms // 2, _READY_MS)))
 
 
 _OTHER_TOOLS = {
@@ -184,8 +174,8 @@ def _not_editable(state: FieldState, reason: str) -> ToolError:
     return ToolError("element_not_actionable", f"the element is a {state.described}: {reason}", reason=reason)
 
 
-async def _set_value(locator: "Locator", state: FieldState, text: str, timeout_ms: int) -> None:
-    probe = await probe_value(locator, state.input_type, text, timeout_ms)
+async def _set_value(tab: Tab, locator: "Locator", state: FieldState, text: str, timeout_ms: int) -> None:
+    probe = await probe_value(tab, locator, state.input_type, text, timeout_ms)
     try:
         if probe.is_taken:
             await locator.fill(probe.value, timeout=timeout_ms)
@@ -207,13 +197,13 @@ def _value_rejected(state: FieldState, text: str, accepts: str, why: str) -> Too
     )
 
 
-async def _clear_field(locator: "Locator", state: FieldState, timeout_ms: int) -> None:
+async def _clear_field(tab: Tab, locator: "Locator", state: FieldState, timeout_ms: int) -> None:
     if state.kind != "code":
         await locator.fill("", timeout=timeout_ms)
         return
     # A code editor contains more than its input field and the lines it renders: clear it with keys.
     await locator.focus(timeout=timeout_ms)
-    if (await read_field(await find_focused_element(locator.page))).kind != "code":
+    if (await read_field(tab, await tab.refs.find_focused(tab.page))).kind != "code":
         await locator.click(timeout=min(timeout_ms, _CLICKED_MS))
     await locator.page.keyboard.press("ControlOrMeta+a")
     await locator.page.keyboard.press("Delete")
@@ -227,13 +217,13 @@ def _is_pasted(state: FieldState, text: str, delay_ms: int) -> bool:
     return state.kind == "code" or (takes_lines and "\n" in text.rstrip("\n"))
 
 
-async def _paste_text(page: "Page", element: "ElementHandle", state: FieldState, text: str) -> None:
+async def _paste_text(tab: Tab, element: "Locator", state: FieldState, text: str) -> None:
     """Insert text as one input event, or as a paste event in editors that handle those."""
     if not text:
         return
-    is_taken = state.kind in {"code", "rich"} and await element.evaluate(_PASTE, text)
+    is_taken = state.kind in {"code", "rich"} and await tab.refs.run(element, "paste", text)
     if not is_taken:
-        await page.keyboard.insert_text(text)
+        await tab.page.keyboard.insert_text(text)
 
 
 def _describe_written(

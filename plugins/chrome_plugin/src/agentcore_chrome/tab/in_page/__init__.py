@@ -4,7 +4,7 @@ import secrets
 from functools import cache
 from pathlib import Path
 
-_ENGINE = ("its.js", "roles.js", "names.js", "tree.js", "clicking.js", "engine.js")
+_ENGINE = ("its.js", "roles.js", "names.js", "tree.js", "clicking.js", "work.js", "engine.js")
 _HEARD = f"heard-{secrets.token_hex(8)}"
 """The event that reports elements with listeners; its name is random, so that no page can know it."""
 _ASKED = f"asked-{secrets.token_hex(8)}"
@@ -15,12 +15,9 @@ _ASKED = f"asked-{secrets.token_hex(8)}"
 def selector_engine() -> str:
     """Return the selector engine, as an expression for the driver."""
     names = f"const HEARD_EVENT = '{_HEARD}', ASKED_EVENT = '{_ASKED}';"
-    return f"(() => {{ {names}\n{''.join(map(_read_script, _ENGINE))} }})()"
-
-
-def with_its(script: str) -> str:
-    """Return a function for a page's own world, which can use `its` as the engine does."""
-    return f"(() => {{ {_read_script('its.js')}\nreturn ({script}); }})()"
+    scrolling = f"const scrollArea = (() => {{ return (\n{_read_script('scrolling.js').strip()}\n); }})();\n"
+    scripts = map(_read_script, _ENGINE)
+    return f"(() => {{ {names}\n{next(scripts)}\n{scrolling}{''.join(scripts)} }})()"
 
 
 @cache

@@ -112,8 +112,15 @@ const make = () => {
     caretAtEnd: putCaretAtEnd,
     clickArea: root => its(root).click(),
     requestedPermissions: takeRequestedPermissions,
+    focused: () => {
+      const { activeElement, body, documentElement } = its(document);
+      let element = activeElement ?? body ?? documentElement;
+      for (let inner; (inner = its(element).shadowRoot?.activeElement);) element = inner;
+      return { key: `${mark}:${keyOf(element, true)}`, isFrame: ['iframe', 'frame'].includes(its(element).localName) };
+    },
     isInert: root => its(root).closest('[inert]') !== null,
     hasContent: () => its(document).body?.firstElementChild != null,
+    state: () => [its(document).title, its(document).readyState],
     contentType: () => its(document).contentType,
     walk: (root, deepest) => {
       observer?.disconnect();
@@ -123,6 +130,15 @@ const make = () => {
       const lines = tree.lines(root, deepest);
       return [mark, lines, its(document).title, scrollY > 0 ? tree.firstInView() : 0];
     },
+  };
+  /** Write the result of work into an element; what a promise resolves to follows later. */
+  const writeResult = (answer, work) => {
+    if (!(work instanceof Promise)) {
+      answer.textContent = JSON.stringify({ value: work });
+      return;
+    }
+    const fail = error => { answer.textContent = JSON.stringify({ failure: String(error) }); };
+    work.then(value => writeResult(answer, value)).catch(fail);
   };
   const others = { label: visibleLabelOf, box: withBox, control: label => label.control };
   const find = reference => {
@@ -136,7 +152,12 @@ const make = () => {
       const [verb, ...numbers] = said.slice(1).split(' ');
       if (verb in others) return [others[verb](root)].filter(Boolean);
       const carrier = its(document).createElement('pre');
-      carrier.textContent = JSON.stringify(verbs[verb](root, ...numbers.map(Number)) ?? null);
+      if (verb === 'run') {
+        const [name, ...given] = JSON.parse(decodeURIComponent(numbers[0]));
+        writeResult(carrier, WORK[name](root, ...given));
+      } else {
+        carrier.textContent = JSON.stringify(verbs[verb](root, ...numbers.map(Number)) ?? null);
+      }
       return [carrier];
     },
   };
