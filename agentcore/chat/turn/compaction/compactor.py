@@ -31,8 +31,8 @@ from agentcore.chat.turn.compaction.model_history import ModelHistory
 from agentcore.chat.turn.compaction.plan import CompactionPlan, CompactionResult
 from agentcore.chat.turn.compaction.shortening import Shortener
 from agentcore.chat.turn.compaction.summary import cut_to_tokens, write_summary
-from agentcore.chat.turn.compaction.token_estimate import text_tokens, tools_tokens
 from agentcore.chat.turn.model_reply import ModelReply, Prompt, ask_model, instructions_of
+from agentcore.chat.turn.token_estimate import text_tokens, tools_tokens
 from agentcore.errors import ToolError
 
 log = structlog.get_logger(__name__)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolReturnPart, UserPromptPart
 
 from agentcore.chat.turn import history
-from agentcore.chat.turn.compaction.token_estimate import message_tokens
+from agentcore.chat.turn.compaction.message_tokens import message_tokens
 from agentcore.store.chat import ChatStore
 
 

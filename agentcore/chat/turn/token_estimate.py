@@ -8,27 +8,11 @@ provider's counts.
 import math
 import re
 from collections.abc import Sequence
-from typing import Any
 
-from pydantic_ai.messages import (
-    BinaryContent,
-    ImageUrl,
-    ModelMessage,
-    TextContent,
-    TextPart,
-    ThinkingPart,
-    ToolCallPart,
-    ToolReturnPart,
-    UserPromptPart,
-)
-
-from agentcore.chat.bounds import IMAGE_TOKENS
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.encoding import to_json
 from agentcore.tool_forms import DIALECTS
 
-_MESSAGE_TOKENS = 4
-_CALL_TOKENS = 12
 _TOOL_TOKENS = 12
 
 _WORD = re.compile(r"[A-Za-z]+")
@@ -66,33 +50,6 @@ def text_tokens(text: str) -> int:
     if not text.isascii():
         total += sum(_IDEOGRAPH if ord(each) >= _IDEOGRAPHS_FROM else _FOREIGN for each in text if not each.isascii())
     return math.ceil(_MARGIN * total)
-
-
-def content_tokens(content: Any) -> int:
-    """Estimate the tokens of a part's content: a text, an image, or several."""
-    if isinstance(content, str):
-        return text_tokens(content)
-    if isinstance(content, TextContent):
-        return text_tokens(content.content)
-    if isinstance(content, BinaryContent | ImageUrl):
-        return IMAGE_TOKENS
-    if isinstance(content, Sequence):
-        return sum(map(content_tokens, content))
-    return text_tokens(to_json(content).decode())
-
-
-def message_tokens(message: ModelMessage) -> int:
-    """Estimate the tokens of one message."""
-    total = _MESSAGE_TOKENS
-    for part in message.parts:
-        match part:
-            case TextPart() | ThinkingPart() | UserPromptPart():
-                total += content_tokens(part.content)
-            case ToolReturnPart():
-                total += _CALL_TOKENS + content_tokens(part.content)
-            case ToolCallPart():
-                total += _CALL_TOKENS + text_tokens(part.tool_name) + text_tokens(part.args_as_json_str())
-    return total
 
 
 def tools_tokens(tools: Sequence[OfferedTool]) -> int:
