@@ -92,7 +92,8 @@ async def test_environment_wins_as_a_whole_so_that_a_key_goes_to_no_other_addres
         shown = await talk.ask("GET", "/api/chat")
         await talk.say(await talk.begin(model="openai:m"), "hello")
     assert shown["providers"][0]["keyOrigin"] is None
-    assert SECRET not in provider.headers[0]["Authorization"]
+    assert provider.requests
+    assert SECRET not in str(provider.headers)
 
 
 async def test_address_that_comes_without_a_key_does_not_get_the_old_one(open_talk, provider):
@@ -103,7 +104,8 @@ async def test_address_that_comes_without_a_key_does_not_get_the_old_one(open_ta
         await talk.ask("PUT", "/api/chat/providers/openai", {"baseUrl": f"{provider.url}/v1"}, status=403)
         await confirm(talk)
         await talk.say(await talk.begin(model="openai:m"), "hello")
-    assert SECRET not in provider.headers[0]["Authorization"]
+    assert provider.requests
+    assert SECRET not in str(provider.headers)
 
 
 async def test_key_is_shown_with_the_address_that_it_goes_to_and_goes_to_no_other(open_talk, provider):

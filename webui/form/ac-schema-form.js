@@ -1,5 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../base/i18n.js';
+import '../base/later-strings.js';
 import {placedErrors} from '../schema/error-path.js';
 import {FieldElement, errorText} from './fields/field-element.js';
 import {fieldTemplate} from './fields/field-template.js';

@@ -87,13 +87,14 @@ async def test_sub_agent_works_with_a_context_of_its_own_and_reports(start: Star
     assert nested
 
 
-async def test_sub_agent_that_goes_on_too_long_ends(start: Start, provider: Any) -> None:
+async def test_sub_agent_that_goes_on_too_long_reports_what_it_found(start: Start, provider: Any) -> None:
     talk = await start(task_steps=2)
     look = ("memory", {"action": "list"})
-    provider.answers += [("task", {"prompt": "Look for ever"}), look, look, "It did not end."]
+    provider.answers += [("task", {"prompt": "Look for ever"}), look, look, "It did not end.", "It is unfinished."]
     results = await talk.say("look")
     task = next(result for result in results if result["tool_name"] == "task")
-    assert task["error"]["type"] == "budget_exceeded"
+    assert task["data"]["report"].startswith("[Unfinished: ")
+    assert task["data"]["report"].endswith("It did not end.")
 
 
 async def test_summary_takes_the_place_of_the_history(start: Start, provider: Any) -> None:

@@ -28,7 +28,20 @@ TEXTS = (
     "https://example.org/x",
     "0.0.0.0",
 )
-VALUES: tuple[Any, ...] = (*TEXTS, *((text,) for text in TEXTS), {}, {"x": "y"}, True, False, 1, 2, 0.5, 10_000, 50_000)
+VALUES: tuple[Any, ...] = (
+    *TEXTS,
+    *((text,) for text in TEXTS),
+    {},
+    {"x": "y"},
+    {"latitude": 48.1, "longitude": 11.6},
+    True,
+    False,
+    1,
+    2,
+    0.5,
+    10_000,
+    50_000,
+)
 LETS_MORE_BE_DONE = {
     "chrome": (
         *("executable", "channel", "args", "sandbox", "profile", "proxy", "cdp_endpoint"),
@@ -70,13 +83,20 @@ def parts_of(schema: dict[str, Any], part: dict[str, Any]) -> list[dict[str, Any
 
 
 def settings_of(schema: dict[str, Any], part: dict[str, Any], path: str = "") -> list[tuple[str, dict[str, Any]]]:
-    """Every setting that a schema names, those inside of objects too, with its part of the schema."""
+    """Every setting that a schema names, those inside of objects too, with its part of the schema.
+
+    What is inside of an object that is left out by default cannot be set without the rest of it.
+    """
     return [
         found
         for key, inner in part.get("properties", {}).items()
         for found in (
             (f"{path}/{key}", inner),
-            *(one for kind in parts_of(schema, inner) for one in settings_of(schema, kind, f"{path}/{key}")),
+            *(
+                one
+                for kind in (() if inner.get("default", ...) is None else parts_of(schema, inner))
+                for one in settings_of(schema, kind, f"{path}/{key}")
+            ),
         )
     ]
 

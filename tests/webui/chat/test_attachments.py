@@ -200,7 +200,7 @@ async def test_picture_that_the_provider_refuses_does_not_hold_up_the_chat_and_t
     await paste(chat)
     await expect(attached(chat)).to_contain_text(["image.png"])
     await chat.say("What is this?")
-    told = "The provider refused the request with this chat's pictures (this model has no eyes)."
+    told = "The provider refused the request, perhaps because of an image (this model has no eyes)."
     await expect(chat.shown.get_by_text(told)).to_be_visible()
     await expect(chat.messages.last).to_contain_text("I know its name.")
     await expect(chat.shown.get_by_role("alert")).to_have_count(0)

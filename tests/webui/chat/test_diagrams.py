@@ -52,7 +52,7 @@ async def test_diagram_is_drawn_again_in_the_other_theme(open_chat):
 
 async def test_error_shows_message_and_source(open_chat):
     chat = await open_chat()
-    sources = ("graph TD\n  A --> [[\n", "%% long\n" * 4000)
+    sources = ("graph TD\n  A --> [[\n", "".join(f"%% {number**3}\n" for number in range(4000)))
     await answered(chat, "\n\n".join(f"```mermaid\n{source}```" for source in sources))
     messages = chat.page.locator("ac-diagram [role=status]")
     await expect(messages.first).to_contain_text("This diagram cannot be drawn: Parse error")

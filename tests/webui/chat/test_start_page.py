@@ -94,7 +94,9 @@ async def test_side_bar_separates_what_one_works_with_from_what_one_manages(open
     work = sections.get_by_role("list", name="Work").get_by_role("link")
     manage = sections.get_by_role("list", name="Manage").get_by_role("link")
     await expect(work).to_have_text(["Chats", "Shed"])
-    await expect(manage).to_have_text(["Modules", "Tools", "Clients", "Hosts", "Activity", "Settings", "Meter"])
+    await expect(manage).to_have_text(
+        ["Modules", "Tools", "Skills", "Clients", "Hosts", "Activity", "Settings", "Meter"]
+    )
 
 
 @pytest.mark.spec("S2")

@@ -34,7 +34,6 @@ class GrantList extends Store {
     /** @type {unknown} */
     this.error = null;
     this._loads = 0;
-    client.on('grant.given', ({grantId}) => void this._offerUndo(grantId));
     for (const pattern of ['grant.*', 'settings.changed', 'events.reset']) client.on(pattern, () => { if (this.isLoaded) void this.load(); });
   }
 
@@ -62,8 +61,8 @@ class GrantList extends Store {
     if (this.isLoaded) await this.load();
   }
 
-  /** @param {string} id */
-  async _offerUndo(id) {
+  /** Show what was just given, with a button that takes it back. @param {string} id */
+  async offerUndo(id) {
     try {
       const {grants} = await client.get('/api/approvals/grants');
       /** @type {Grant | undefined} */

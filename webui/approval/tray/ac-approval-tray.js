@@ -1,4 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
+import {client} from '../../client/client.js';
 import {approvalOrigin, approvals} from '../frame/pending.js';
 import {Localized, t} from '../../base/i18n.js';
 import {Listening} from '../../base/listening.js';
@@ -6,7 +7,6 @@ import {SteadyItems} from '../../base/steady-items.js';
 import {base, buttons} from '../../ui/styles.js';
 import {desktopNotices} from './desktop-notices.js';
 import '../frame/ac-approval-frame.js';
-import '../grants/grant-list.js';
 import '../../ui/ac-icon.js';
 
 /**
@@ -38,7 +38,8 @@ export class AcApprovalTray extends Localized(LitElement) {
     new Listening(this, () => {
       const show = () => void this._show();
       document.addEventListener('ac-show-approvals', show);
-      return [() => document.removeEventListener('ac-show-approvals', show), approvals.subscribe(() => this._onChange()), desktopNotices.subscribe(() => this.requestUpdate())];
+      return [() => document.removeEventListener('ac-show-approvals', show), approvals.subscribe(() => this._onChange()), desktopNotices.subscribe(() => this.requestUpdate()),
+        client.on('grant.given', ({grantId}) => void offerUndo(grantId))];
     });
   }
 
@@ -86,3 +87,9 @@ export class AcApprovalTray extends Localized(LitElement) {
 }
 
 customElements.define('ac-approval-tray', AcApprovalTray);
+
+/** @param {string} grantId */
+async function offerUndo(grantId) {
+  const {grantList} = await import('../grants/grant-list.js');
+  await grantList.offerUndo(grantId);
+}

@@ -4,6 +4,7 @@ import {base, buttons} from '../../ui/styles.js';
 
 /**
  * @typedef {{inputTokens: number, outputTokens: number, requests: number, cachedTokens: number}} Usage
+ * @typedef {{steps: number, maxSteps: number, tokens: number, maxTokens: number, seconds: number, maxSeconds?: number}} TurnProgress  how much of its limits a turn has used
  * @typedef {{model: string, tokens: number, limitTokens: number, isLimitKnown: boolean}} Context
  */
 
@@ -45,7 +46,7 @@ export class AcChatTokens extends Localized(LitElement) {
     this.usage = null;
     /** @type {Context | null} */
     this.context = null;
-    /** @type {import('../conversation/conversation.js').TurnProgress | null} */
+    /** @type {TurnProgress | null} */
     this.turn = null;
   }
 
@@ -70,7 +71,7 @@ export class AcChatTokens extends Localized(LitElement) {
       ${this.turn ? this._renderTurn(this.turn) : nothing}`;
   }
 
-  /** @param {import('../conversation/conversation.js').TurnProgress} turn */
+  /** @param {TurnProgress} turn */
   _renderTurn({steps, maxSteps, tokens, maxTokens, seconds, maxSeconds}) {
     const rows = [['requests', steps, maxSteps], ['tokens', tokens, maxTokens]].map(([name, used, most]) => [name, t('chat.turn.of', {used, most})]);
     const time = formatDuration(seconds * 1000);

@@ -13,7 +13,7 @@ import {
  * @typedef {import('../sessions/session-list.js').Session} Session
  * @typedef {{text: string, status: 'pending' | 'in_progress' | 'completed'}} Todo
  * @typedef {{until: number, reason: 'rate_limited' | 'loading' | 'unavailable'}} ModelWait
- * @typedef {{steps: number, maxSteps: number, tokens: number, maxTokens: number, seconds: number, maxSeconds?: number}} TurnProgress
+ * @typedef {import('../composer/ac-chat-tokens.js').TurnProgress} TurnProgress
  * @typedef {import('../../questions/ac-chat-question.js').Question} Question
  * @typedef {import('../../questions/ac-chat-question.js').Answer} Answer
  */
