@@ -25,7 +25,7 @@ class Broken(Module):
 
 
 VIEWS = {
-    "#/": "ac-view-welcome",
+    "#/": "ac-chat-welcome h1",
     "#/chats": "ac-chat-welcome h1",
     "#/modules": "ac-module-row",
     "#/modules/browser": "ac-view-module",

@@ -95,7 +95,7 @@ async def test_server_that_is_killed_while_a_session_is_shortened_goes_on_with_i
     model = {"provider": "openai", "base_url": f"{provider.url}/v1", "max_retries": 0, "context_tokens": 3500}
     document = {"modules": ["reader"], "models": {"m": model}, "approvals": {"mode": "allow", "api_token": True}}
     (tmp_path / "app.json").write_text(json.dumps(document))
-    pages, gate, reached = iter(range(1, 9)), asyncio.Event(), asyncio.Event()
+    pages, gate, reached = iter(range(1, 18)), asyncio.Event(), asyncio.Event()
 
     def play(asked):
         check_pairs(asked)
