@@ -58,6 +58,7 @@ def mending():
 
 
 @pytest.mark.processes
+@pytest.mark.usefixtures("bubblewrap")
 async def test_default_agent_reads_a_long_file_edits_it_and_runs_a_test_in_8192_tokens(open_talk, provider, tmp_path):
     """The size comes from the provider's list. Nothing that the model is sent exceeds it."""
     window = 8_192
@@ -82,6 +83,7 @@ async def test_default_agent_reads_a_long_file_edits_it_and_runs_a_test_in_8192_
 
 
 @pytest.mark.processes
+@pytest.mark.usefixtures("bubblewrap")
 async def test_smallest_window_has_an_agent_that_reads_edits_and_runs_commands(open_talk, provider, tmp_path):
     """What is offered by itself are the tools for just that; a result never fills the window."""
     found = []
