@@ -16,7 +16,7 @@ STEPS = 50
 """Maximum requests to the model in one turn, unless the agent's settings say otherwise."""
 
 FEW_STEPS = 3
-"""So many requests before the end of a turn, the model is told how many are left."""
+"""How many requests before its limit a turn starts to tell the model how many are left."""
 
 TURN_TOKENS = 2_000_000
 """Maximum tokens of one turn, unless the agent's settings say otherwise."""

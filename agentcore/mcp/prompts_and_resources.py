@@ -237,5 +237,5 @@ def _fits_template(template: str, uri: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _compile_template(template: str) -> re.Pattern[str]:
-    """Compile a URI template; the expressions that `fnmatch` makes match in linear time, whoever wrote the template."""
+    """Compile a URI template; it is untrusted, and the expressions of `fnmatch` match in linear time."""
     return re.compile(fnmatch.translate("*".join(map(glob.escape, _EXPRESSION.split(template)))))

@@ -558,7 +558,7 @@ class Turn:
     async def _sum_up(self, reached: ToolError) -> None:
         """Let the model say what was done when a limit is reached, in one more request, without tools."""
         if self._plan.agent.max_steps == 1:
-            return  # whoever allows a single request gets a single one
+            return  # a limit of one request leaves none for a summary
         note = result_text("sum_up_turn", limit=", ".join(f"{name} {most:,}" for name, most in reached.context.items()))
         try:
             answer = await self._request_reply(note=note, may_call=False)

@@ -1,4 +1,4 @@
-"""What pages ask a person's permission for: refused, said to models, allowed by site."""
+"""Permissions that pages request: denied, reported to models, granted by site."""
 
 import asyncio
 import ssl

@@ -1,4 +1,4 @@
-"""What a server says of its tools' effects counts only where the user trusts it."""
+"""Annotations of a mounted server's tools are used only if the user trusts the server."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A turn near its limit: the model is told, sums up once more without tools, and the person lets it continue."""
+"""A turn near its limit: the model is told, sums up without tools, and the user can continue the turn."""
 
 import json
 
