@@ -95,6 +95,24 @@ async def test_a_person_logs_in_and_the_tools_are_there(mount, notes):
     assert record.waiting is None
 
 
+async def test_a_log_in_has_ended_only_once_the_tools_have_been_read(mount, load_beside, serving, unused_tcp_port):
+    login_server = load_beside("login_server")
+    accounts = login_server.Accounts(f"http://127.0.0.1:{unused_tcp_port}")
+    app = login_server.make_server(accounts).streamable_http_app()
+
+    async def answer_slowly(scope, receive, send):
+        if any(name == b"authorization" for name, _ in scope.get("headers", ())):
+            await asyncio.sleep(0.3)
+        await app(scope, receive, send)
+
+    async with serving(answer_slowly, unused_tcp_port):
+        notes = Notes(accounts)
+        host = await mount({"url": notes.url})
+        await notes.answer(await login_of(host).begin())
+        assert (await ended(host)).state == "logged_in"
+        assert host.host.modules.get_record("mcp_example").plugin.get_tool_definitions()
+
+
 async def test_the_address_is_one_with_pkce_a_state_and_the_server_as_resource(mount, notes):
     host = await mount({"url": notes.url})
     asked = {name: values[0] for name, values in parse_qs(urlsplit(await login_of(host).begin()).query).items()}

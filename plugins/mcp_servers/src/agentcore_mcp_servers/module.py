@@ -397,6 +397,7 @@ class McpServer(Module):
 
     async def _read_tools(self) -> None:
         assert self._server is not None  # noqa: S101
+        await self._server.wait_until_connected()  # without a connection it seems to have no tools
         listed = [] if self._server.capabilities.tools is None else await self._server.list_tools()
         wanted = [tool for tool in listed if self._block.offers_tool(tool.name)]
         shown = await read_views(self._server, wanted, self._add_diagnostic)

@@ -105,6 +105,21 @@ class Server:
         self._background.start(self._stay_connected(failure, pause_s))
         return failure is None
 
+    async def wait_until_connected(self) -> None:
+        """Wait until the server is connected, at most until the next attempt has failed.
+
+        Raises:
+            ToolError: `server_unavailable`.
+        """
+        if self._client is not None:
+            return
+        self._has_news.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                await self._has_news.wait()
+        if self._client is None:
+            raise server_unavailable(self._name, self._reason)
+
     async def close(self) -> None:
         """Disconnect and end the server; safe to call twice."""
         await self._background.stop()
