@@ -31,7 +31,7 @@ class Part:
     command: Sequence[str]
     budget_s: int
     repeat: Sequence[str] = ()
-    """Runs tests again that failed: given their files, as `ARGS` of make or as arguments."""
+    """Runs tests again that failed, one after the other: make those tests alone, another command their files."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Runner:
             # in the summary: it is a defect of the test or of the product all the same.
             repeated = files
             self._print(f"--- {part.name}, once more: {' '.join(files)}")
-            arguments = [f"ARGS={' '.join(files)}"] if part.repeat[0] == "make" else files
+            arguments = ["ARGS=--lf --lfnf=none -n 1"] if part.repeat[0] == "make" else ["-n", "1", *files]
             code, _ = self._call([*part.repeat, *arguments], shows=is_alone)
         if not is_alone:
             self._print(f"--- {part.name}\n{''.join(lines).rstrip()}")

@@ -102,7 +102,7 @@ FOLDER_SHARE = 0.1
 RESULT_CHARS_A_TOKEN = 3
 """Characters of a result for each token: few, because results are often code."""
 
-FOUND_TOOLS = 8
+FOUND_TOOLS = 5
 """Maximum tools that one search returns."""
 
 FOUND_TOOLS_KEPT = 80

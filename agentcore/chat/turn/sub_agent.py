@@ -29,7 +29,7 @@ from agentcore.chat.turn.context_shares import DefinitionBudget, fit_reader, fol
 from agentcore.chat.turn.model_reply import ModelReply, Prompt, find_written_form, used_tokens
 from agentcore.chat.turn.server_call import ONLY_LOOKS, effects_of, skipped_error
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
-from agentcore.chat.turn.toolbox import OWN_TOOLS, Toolbox, callable_tools, not_offered
+from agentcore.chat.turn.toolbox import OWN_TOOLS, Toolbox, callable_tools
 from agentcore.core.calls.call import Call, CallRequest
 from agentcore.core.calls.model_part import ArtifactReading
 from agentcore.core.core import Core
@@ -231,7 +231,7 @@ class SubAgent:
         rows: list[tuple[ChatCallRow, ToolError | None]] = []
         for part in response.parts:
             if isinstance(part, ToolCallPart):
-                row, kept, error = self._prepare_call(part, len(rows))
+                row, kept, error = self._prepare_call(part, len(rows), toolbox)
                 rows.append((row, error))
                 parts.append(kept)
             else:
@@ -266,14 +266,17 @@ class SubAgent:
         effects = effects_of(self._core.registry.tools_at(self._current_host), row.tool_name)
         return row.tool_name not in OWN_TOOLS and (effects is None or not effects <= ONLY_LOOKS)
 
-    def _prepare_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart, ToolError | None]:
-        offered = self._offered.get(part.tool_name)
+    def _prepare_call(
+        self, part: ToolCallPart, number: int, toolbox: Toolbox
+    ) -> tuple[ChatCallRow, ToolCallPart, ToolError | None]:
+        offered = self._offered.get(part.tool_name) or toolbox.take_hidden(part.tool_name)
+        self._found = toolbox.found
         arguments, error, note = read_arguments(part.args, None if offered is None else offered.schema)
         if number >= CALLS_IN_A_TURN:
             error = ToolError("too_many_calls", f"{CALLS_IN_A_TURN} calls in one answer are the bound; call again")
         elif offered is None:
             error = self._core.registry.why_away(part.tool_name, self._current_host)
-            error = error or not_offered(part.tool_name, self._offered)
+            error = error or toolbox.create_unknown_tool_error(part.tool_name)
         tool_id = f"tc_{secrets.token_hex(8)}"
         name = valid_name(part.tool_name)
         if note:

@@ -13,6 +13,7 @@ from agentcore.chat.texts import result_text
 from agentcore.chat.turn.context_shares import DefinitionBudget
 from agentcore.chat.turn.tool_search import extract_words, search_tools, summary_line
 from agentcore.errors import ToolError
+from agentcore.near_names import near_names, shorten_name
 from agentcore.tool_forms import LoweredSchema
 
 FIND_TOOLS = "find_tools"
@@ -105,7 +106,9 @@ class Toolbox:
         return OwnResult(json.dumps(data, ensure_ascii=False), data)
 
     def _find_tools(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Search for tools, and offer the found ones to the model from now on.
+        """Search for tools that are not offered yet, and offer the found ones to the model from now on.
+
+        A query that is a name, possibly misspelled, also finds the tools of similar names.
 
         Raises:
             ToolError: `invalid_arguments`.
@@ -113,11 +116,44 @@ class Toolbox:
         query = arguments.get("query")
         if not isinstance(query, str) or not extract_words(query):
             raise ToolError("invalid_arguments", f"query must say in words what the tool should do; got {query!r:.100}")
-        best = search_tools(self._all.values(), query, FOUND_TOOLS)
-        added = [tool.name for tool in best if tool.name not in self._first and tool.name not in self.found]
-        self.found = [*self.found, *added][-FOUND_TOOLS_KEPT:]
-        found = [{"name": tool.name, "description": summary_line(tool)} for tool in best]
+        alike = near_names(query, self._all) if len(query.split()) == 1 else []
+        ranked = [*map(self._all.__getitem__, alike), *search_tools(self._all.values(), query, len(self._all))]
+        matches = list(dict.fromkeys(tool.name for tool in ranked))
+        offered = self.get_offered_tools()
+        new = [name for name in matches if name not in offered][:FOUND_TOOLS]
+        for name in new:
+            self._add_found(name)
+        found = [{"name": name, "description": summary_line(self._all[name])} for name in new]
+        if given := [name for name in matches if name in offered][:FOUND_TOOLS]:
+            return {"found": found, "already_offered": given}
         return {"found": found} if found else {"found": [], "note": self._format_hint("found_none")}
+
+    def _add_found(self, name: str) -> None:
+        """Offer a tool from now on; one that was found before and had no room becomes the newest."""
+        self.found = [*(each for each in self.found if each != name), name][-FOUND_TOOLS_KEPT:]
+
+    def take_hidden(self, name: str) -> OfferedTool | None:
+        """Return a tool that the model calls without having searched for it, and offer it from now on.
+
+        Returns:
+            None if there is no such tool, or if the model cannot search for tools.
+        """
+        tool = self._all.get(name)
+        if tool is None or FIND_TOOLS not in self.get_offered_tools():
+            return None
+        self._add_found(name)
+        return tool
+
+    def create_unknown_tool_error(self, name: str) -> ToolError:
+        """Return the error for a call of a tool that the model does not have; it names those of similar names."""
+        offered = self.get_offered_tools()
+        can_search = FIND_TOOLS in offered
+        near = near_names(name, self._all if can_search else offered)
+        if near:
+            hint = f"did you mean {' or '.join(map(repr, near))}?"
+        else:
+            hint = f"{'find one with find_tools, or ' if can_search else ''}call one that is listed, by its exact name"
+        return ToolError("unknown_tool", f"there is no tool {shorten_name(name)[:100]!r}; {hint}", tool=name[:100])
 
     def _format_hint(self, key: str) -> str:
         """Return a text about the tools that the model has to search for."""
@@ -178,10 +214,3 @@ def _interleave_modules(tools: Iterable[OfferedTool], most: int | None = None) -
 def callable_tools(may_use: Callable[[str], bool], offered: Collection[str]) -> Callable[[str], bool]:
     """Return which tools a result may tell the model to call: the offered ones, and the others if it can find them."""
     return may_use if FIND_TOOLS in offered else offered.__contains__
-
-
-def not_offered(name: str, offered: Collection[str]) -> ToolError:
-    """Return the error for a call of a tool that was not offered."""
-    hint = "find one with find_tools, or call" if FIND_TOOLS in offered else "call"
-    message = f"there is no tool {name[:100]!r} among those given here; {hint} one that is listed, by its exact name"
-    return ToolError("unknown_tool", message, tool=name[:100])

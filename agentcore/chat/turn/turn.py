@@ -40,15 +40,15 @@ from agentcore.chat.system import SystemPlan, resolve_modules_and_host
 from agentcore.chat.texts import localized_text, result_text
 from agentcore.chat.turn import history
 from agentcore.chat.turn.attachments import AttachedFiles, attachment_of
+from agentcore.chat.turn.attachments.file_readers import FileReaders
 from agentcore.chat.turn.client_call import ClientCalls
 from agentcore.chat.turn.compaction import Compactor, ModelHistory, SessionKeeper, load_history
 from agentcore.chat.turn.context_shares import DefinitionBudget, fit_reader, folder_chars
-from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.model_reply import ModelReply, Prompt, find_written_form, used_tokens
 from agentcore.chat.turn.prompts import page_source
 from agentcore.chat.turn.server_call import ONLY_LOOKS, READS, ServerCalls, effects_of
 from agentcore.chat.turn.tool_output import ToolOutput, error_output
-from agentcore.chat.turn.toolbox import OWN_TOOLS, Toolbox, callable_tools, not_offered
+from agentcore.chat.turn.toolbox import OWN_TOOLS, Toolbox, callable_tools
 from agentcore.chat.wire import PageInfo
 from agentcore.core.calls.model_part import ArtifactReading
 from agentcore.core.core import Core
@@ -457,10 +457,13 @@ class Turn:
         except ToolError as exc:
             await self._server.fail_call(call, exc, is_told=True)
             return
+        await self._store_found(toolbox)
+        await self._server.complete_call(call, result.text, result.data)
+
+    async def _store_found(self, toolbox: Toolbox) -> None:
         if toolbox.found != self._found:
             self._found = toolbox.found
             await self._chats.update_session(self._session_id, found_tools=_dump_json(self._found))
-        await self._server.complete_call(call, result.text, result.data)
 
     async def _store_reply(self, answer: ModelReply) -> None:
         """Store an answer together with its calls."""
@@ -475,7 +478,7 @@ class Turn:
         calls: list[ChatCallRow] = []
         for part in response.parts:
             if isinstance(part, ToolCallPart):
-                row, part = self._prepare_call(part, len(calls))  # noqa: PLW2901 - the part as it is kept
+                row, part = await self._prepare_call(part, len(calls))  # noqa: PLW2901 - the part as it is kept
                 calls.append(row)
             parts.append(part)
         await self._append_messages([replace(response, parts=parts)], calls=calls)
@@ -485,10 +488,15 @@ class Turn:
                 envelope = json.loads(call.envelope or "{}")
                 self._stream.publish_tool_result(call.tool_name, call.tool_id, envelope, is_told=False)
 
-    def _prepare_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart]:
+    async def _prepare_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart]:
         """Prepare a call under a new id: some providers use the same ids in every answer."""
         tool_id = f"tc_{secrets.token_hex(8)}"
-        offered = self._offered.get(part.tool_name)
+        offered, unknown = self._offered.get(part.tool_name), None
+        if offered is None:
+            toolbox = self._build_toolbox()
+            offered = toolbox.take_hidden(part.tool_name)
+            unknown = toolbox.create_unknown_tool_error(part.tool_name)
+            await self._store_found(toolbox)
         name = valid_name(part.tool_name)
         arguments, error, note = read_arguments(part.args, None if offered is None else offered.schema)
         if note:
@@ -497,7 +505,7 @@ class Turn:
             error = ToolError("too_many_calls", f"{CALLS_IN_A_TURN} calls in one answer are the bound; call again")
         elif offered is None:
             error = self._core.registry.why_away(part.tool_name, self._current_host)
-            error = error or not_offered(part.tool_name, self._offered)
+            error = error or unknown
         elif error is None and offered.kind == "client":
             # the client runs whatever it receives, so check the arguments against its schema first
             error = self._client_arguments.check_arguments(name, offered.schema.schema, json.loads(arguments))

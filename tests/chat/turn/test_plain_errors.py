@@ -75,10 +75,7 @@ SENTENCE = "Error not_there: 'a.txt' is not there; list the folder"
         (
             "fail_wiht",
             "{}",
-            (
-                "Error unknown_tool: there is no tool 'fail_wiht' among those given here; "
-                "call one that is listed, by its exact name"
-            ),
+            "Error unknown_tool: there is no tool 'fail_wiht'; did you mean 'fail_with' or 'fail_slowly'?",
         ),
     ],
 )

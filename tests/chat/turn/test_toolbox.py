@@ -61,7 +61,7 @@ async def test_forty_eight_tools_are_all_given_without_a_search_whatever_a_clien
 async def test_of_more_each_module_has_its_share_and_the_rest_is_found_and_stays(open_talk, provider):
     """The model finds a tool, calls it, and has it still after a restart, at the same place."""
     large, words = Many("large", 60, [""] * 57 + ["weigh elephants"]), '{"query": "weigh an elephant"}'
-    provider.say("", ("0", "large_57", "{}"))
+    provider.say("", ("0", "large_75", "{}"))
     provider.say("", ("a", "find_tools", words))
     provider.say("", ("b", "large_57", "{}"))
     provider.say("Heavy.")
@@ -71,7 +71,7 @@ async def test_of_more_each_module_has_its_share_and_the_rest_is_found_and_stays
     async with open_talk(Many("large", 60), Many("small", 5), **ALLOW) as talk:
         await talk.post("again")
     first, _, second, _, last = (offered(request) for request in provider.requests)
-    assert "find one with find_tools" in provider.requests[1]["messages"][-1]["content"]
+    assert "there is no tool 'large_75'; did you mean 'large_" in provider.requests[1]["messages"][-1]["content"]
     assert len(first) == 48 + 1
     assert first[-1] == "find_tools"
     assert {f"small_{number:02}" for number in range(5)} <= set(first)
@@ -111,6 +111,33 @@ async def test_what_an_agent_names_goes_first_then_low_ranks_and_each_module_has
     assert named == [*in_turn[:13], "large_58", "large_59", "rare", "usual", *other_tools(30), "other_50"]
 
 
+async def test_tool_that_is_not_offered_can_be_called_by_its_name(open_talk, provider):
+    """Such as one that a result names: it is offered from then on, and checked and approved like any other."""
+    many = Many("many", 60)
+    provider.say("", ("a", "many_55", "{}"))
+    provider.say("Done.")
+    async with open_talk(many, **ALLOW) as talk:
+        await talk.post()
+    first, second = (offered(request) for request in provider.requests)
+    assert "many_55" not in first
+    assert second == [*first, "many_55"]
+    assert many.called == ["many_55"]
+
+
+async def test_search_returns_at_most_five_tools_that_are_not_offered_and_near_names(open_talk, provider):
+    words = [""] * 40 + ["weigh elephants"] * 20
+    searches = {"a": "weigh elephants", "b": "many_595"}
+    provider.say("", *((key, "find_tools", json.dumps({"query": query})) for key, query in searches.items()))
+    provider.say("Done.")
+    async with open_talk(Many("many", 60, words)) as talk:
+        session_id = await talk.begin()
+        await talk.say(session_id, "weigh")
+        elephants, near = (call["result"]["data"] for call in (await talk.items(session_id))[1]["calls"])
+    assert [tool["name"] for tool in elephants["found"]] == [f"many_{number}" for number in range(48, 53)]
+    assert elephants["already_offered"] == [f"many_{number}" for number in range(40, 45)]
+    assert "many_59" in [tool["name"] for tool in near["found"]]
+
+
 def other_tools(count):
     return [f"other_{number:02}" for number in range(count)]
 
@@ -128,7 +155,7 @@ async def test_search_is_no_call_of_the_host_and_needs_no_person(open_talk, prov
         "found": [],
         "note": "No tool answers to these words; say it in others. There are more of: many.",
     }
-    assert found["result"]["data"]["found"][0]["name"] == "many_00"
+    assert found["result"]["data"] == {"found": [], "already_offered": ["many_00"]}
     assert (wrong["state"], wrong["result"]["error"]["type"]) == ("failed", "invalid_arguments")
 
 

@@ -1,7 +1,7 @@
 """What the modules say about the browser that they found."""
 
 import pytest
-from agentcore_chrome.tools.browser_tools import TOOLS
+from agentcore_chrome.tools.browser_module import TOOLS
 
 from agentcore.testing import RunningHost
 

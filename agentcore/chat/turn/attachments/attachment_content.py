@@ -11,7 +11,7 @@ from agentcore.bounds import MODEL_CHARS
 from agentcore.chat.bounds import ATTACHED_CHARS
 from agentcore.chat.session.view import AttachmentView
 from agentcore.chat.texts import result_text
-from agentcore.chat.turn.file_readers import FileReaders
+from agentcore.chat.turn.attachments.file_readers import FileReaders
 from agentcore.chat.turn.untrusted import mark_untrusted
 from agentcore.core.calls.model_part import ArtifactReading, truncate_text
 from agentcore.core.core import Core

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.chat.bounds import CALLS_IN_A_TURN
-from agentcore.chat.model.prompted import WrittenCallFilter, parse_written
+from agentcore.chat.model.text_tool_call_parsing import WrittenCallFilter, parse_written
 
 pytestmark = pytest.mark.spec("C3")
 

@@ -22,7 +22,7 @@ from pydantic_ai.messages import (
 from agentcore.chat.bounds import PICTURES_SENT, PICTURES_SENT_BYTES
 from agentcore.chat.model.engine import BrokenAnswerError
 from agentcore.chat.texts import result_text
-from agentcore.chat.turn.attachments.message_content import PICTURE_SCHEME
+from agentcore.chat.turn.attachments.attachment_content import PICTURE_SCHEME
 
 _OF_PICTURES = re.compile(r"image|picture|vision|visual|multi-?modal|mmproj|content\b.*\bstring", re.IGNORECASE)
 """llama.cpp, Ollama, vLLM, LM Studio, OpenRouter, DeepSeek, Groq and Mistral all use one of these words."""
