@@ -6,7 +6,6 @@ from pydantic import BaseModel, Field, SecretStr
 
 from agentcore.api.background import Background
 from agentcore.api.commands import CommandContext
-from agentcore.api.context import Artifacts, ChatSession, LogLevel, Principal, ToolContext
 from agentcore.api.definition import (
     CallPreview,
     DisplayRole,
@@ -35,6 +34,7 @@ from agentcore.api.runtime import Runtime, WaitReason
 from agentcore.api.sandbox_requirement import SandboxRequirement
 from agentcore.api.secrets import Secrets, Storage
 from agentcore.api.tool import tool
+from agentcore.api.tool_context import Artifacts, ChatSession, LogLevel, Principal, ToolContext
 from agentcore.api.tool_icon import ToolIcon
 from agentcore.api.tool_view import ToolView, ViewPermission
 from agentcore.api.web import Request, Response, Route, Socket, WebComponent

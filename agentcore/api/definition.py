@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import BaseModel
 
-from agentcore.api.context import ToolContext
 from agentcore.api.readable_resource import ReadableResource
+from agentcore.api.tool_context import ToolContext
 from agentcore.api.tool_icon import ToolIcon
 from agentcore.api.tool_view import ToolView
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agentcore.api import Module, ResourceUse, ToolContext, ToolError, ToolResult, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.config import prepare_roots
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.core import Core

@@ -9,7 +9,7 @@ from agentcore.api import ArtifactLink, ToolResult
 from agentcore.config.app_json import LimitsConfig
 from agentcore.core.approvals.request import ApprovalRequest
 from agentcore.core.calls.call import Call, CallOutcome, PreparedCall
-from agentcore.core.calls.context import CallContext, CallServices
+from agentcore.core.calls.call_context import CallContext, CallServices
 from agentcore.core.calls.errors import CallTimeout, on_other_host, read_error
 from agentcore.core.calls.model_part import ArtifactReading, add_note, model_part
 from agentcore.core.calls.permission import Permission

@@ -10,7 +10,7 @@ from agentcore.api import ToolResult
 from agentcore.api.host_kinds import Carrier, HostAnnouncement, HostDriver, HostGroupConfig, HostSource, MakePeer
 from agentcore.api.host_kinds.frames import LinkError
 from agentcore.core.approvals.definition_review import Offered
-from agentcore.core.calls.context import CallContext
+from agentcore.core.calls.call_context import CallContext
 from agentcore.core.declarations.hosted_names import hosted_name, member_name
 from agentcore.core.declarations.module_storage import StoredBytes
 from agentcore.core.modules.host_protocols import HostReport

@@ -20,7 +20,7 @@ from agentcore.hosts.machine_program.server_messages import HelloReply, Origins,
 from agentcore.hosts.wire.peer import Message, OnMessage, OnRequest, Peer
 from agentcore.hosts.worker.environment import HostSurroundings
 from agentcore.hosts.worker.hosted_module import Member
-from agentcore.hosts.worker.runtime import RemoteRuntime
+from agentcore.hosts.worker.remote_runtime import RemoteRuntime
 from agentcore.hosts.worker.worker import Worker, failure_to_wire
 
 log = structlog.get_logger(__name__)

@@ -5,14 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agentcore.api import ToolResult
-from agentcore.core.calls.context import CallContext
+from agentcore.core.calls.call_context import CallContext
 from agentcore.core.calls.continued_calls import CarriedOnCalls
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.hosts.server_end.answers import Hello
 from agentcore.hosts.server_end.linked_module import LinkedModule, module_failed_error
-from agentcore.hosts.server_end.operations import ForeignMachine
+from agentcore.hosts.server_end.operation_access import ForeignMachine
 from agentcore.hosts.server_end.sent_calls import SentCall, SentCalls
 
 _LEFT_SECONDS = 0.3

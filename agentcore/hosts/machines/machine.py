@@ -16,7 +16,7 @@ import structlog
 from agentcore.api import Background, HostInfo, ToolResult
 from agentcore.api.host_kinds.frames import Carrier, LinkError, MakePeer, Transport
 from agentcore.api.hosts import HostState
-from agentcore.core.calls.context import CallContext
+from agentcore.core.calls.call_context import CallContext
 from agentcore.core.containment.foreign_error import reason_of
 from agentcore.core.modules.host_protocols import HostReport
 from agentcore.core.modules.module_record import ModuleRecord, ModuleSource
@@ -30,7 +30,7 @@ from agentcore.hosts.machines.services import MachineServices
 from agentcore.hosts.server_end.answers import Hello, RunningModule
 from agentcore.hosts.server_end.link import HostLink
 from agentcore.hosts.server_end.linked_module import LinkedModule
-from agentcore.hosts.server_end.operations import ForeignMachine
+from agentcore.hosts.server_end.operation_access import ForeignMachine
 from agentcore.hosts.server_end.status import HostStatus
 from agentcore.hosts.wire.peer import Peer
 from agentcore.store.credentials.host_keys import KnownHost, KnownHosts

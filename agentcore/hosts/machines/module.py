@@ -9,8 +9,8 @@ from typing import Any, Protocol
 from agentcore.api import ToolResult, WebComponent, hookimpl
 from agentcore.api.definition import CallPreview
 from agentcore.bounds import PREVIEW_SECONDS
-from agentcore.core.calls.context import CallContext
-from agentcore.core.modules.runtime import ModuleRuntime
+from agentcore.core.calls.call_context import CallContext
+from agentcore.core.modules.module_runtime import ModuleRuntime
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.calls import host_away
 from agentcore.hosts.server_end.answers import RunningModule

@@ -7,16 +7,16 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from agentcore.api import Artifacts, ChatSession, ToolContext
-from agentcore.api.port import Operation, operations_of
-from agentcore.core.calls.context import CallArtifacts
+from agentcore.api.operation import Operation, operations_of
+from agentcore.core.calls.call_context import CallArtifacts
 from agentcore.errors import ToolError
 from agentcore.files.open_file import OpenFile
 from agentcore.hosts.server_end.messages import read_request
 from agentcore.hosts.server_end.nested_calls import make_nested_call
-from agentcore.hosts.server_end.operations import ForeignMachine
+from agentcore.hosts.server_end.operation_access import ForeignMachine
 from agentcore.hosts.server_end.sent_calls import SentCall, SentCalls
+from agentcore.hosts.wire.operation_messages import answers_with_bytes, blob_parameter, check_blob_size, encode_answer
 from agentcore.hosts.wire.peer import BLOBS_BYTES, Message, Peer
-from agentcore.hosts.wire.port import answers_with_bytes, blob_parameter, check_blob_size, encode_answer
 from agentcore.hosts.wire.values import Number
 from agentcore.store.artifacts import unknown_artifact
 

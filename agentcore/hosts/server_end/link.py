@@ -13,11 +13,11 @@ import structlog
 
 from agentcore.api import Runtime, ToolResult
 from agentcore.api.host_kinds.frames import Transport
-from agentcore.api.port import Operation, operations_of
-from agentcore.core.calls.context import CallContext
+from agentcore.api.operation import Operation, operations_of
+from agentcore.core.calls.call_context import CallContext
 from agentcore.core.containment.foreign_error import reason_of
 from agentcore.core.declarations.host_messages import read_message
-from agentcore.core.modules.runtime import ModuleRuntime
+from agentcore.core.modules.module_runtime import ModuleRuntime
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
@@ -27,7 +27,7 @@ from agentcore.hosts.server_end.handlers import Handlers
 from agentcore.hosts.server_end.host_resources import HostResources
 from agentcore.hosts.server_end.linked_module import LinkedModule, module_failed_error
 from agentcore.hosts.server_end.messages import M, read_answer
-from agentcore.hosts.server_end.operations import OPERATIONS, ForeignMachine
+from agentcore.hosts.server_end.operation_access import OPERATIONS, ForeignMachine
 from agentcore.hosts.server_end.routes import ServedRoutes
 from agentcore.hosts.server_end.sent_calls import SentCalls
 from agentcore.hosts.wire.frames import PROTOCOL, LinkError

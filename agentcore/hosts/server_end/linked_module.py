@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentcore.core.modules.runtime import ModuleRuntime
+from agentcore.core.modules.module_runtime import ModuleRuntime
 from agentcore.errors import ToolError
 from agentcore.hosts.server_end import messages
 from agentcore.hosts.server_end.browser_methods import BrowserMethod

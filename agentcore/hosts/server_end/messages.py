@@ -9,12 +9,12 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError
 from pydantic.alias_generators import to_camel
 
-from agentcore.api.port import Operation
+from agentcore.api.operation import Operation
 from agentcore.api.resource import Resource
 from agentcore.bounds import TEXT_READ_CHARS
 from agentcore.core.containment.plain_values import plain_text
 from agentcore.hosts.wire.frames import LinkError
-from agentcore.hosts.wire.port import decode_request
+from agentcore.hosts.wire.operation_messages import decode_request
 from agentcore.hosts.wire.values import Number, resource_of
 
 _FAULT_CHARS = 300

@@ -14,10 +14,10 @@ from agentcore.api.login import LoginStatus
 from agentcore.api.report import Report
 from agentcore.api.requirement import ReportProgress, RequirementInfo, RequirementStatus
 from agentcore.bounds import TOOLS_PER_MODULE
-from agentcore.core.calls.context import CallContext
+from agentcore.core.calls.call_context import CallContext
 from agentcore.core.containment.foreign_error import reason_of
 from agentcore.core.containment.reading import read_mapping, read_text
-from agentcore.core.modules.runtime import ModuleRuntime
+from agentcore.core.modules.module_runtime import ModuleRuntime
 from agentcore.errors import ToolError
 from agentcore.hosts.server_end.answers import (
     Checked,

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from agentcore.api import Request, Response
 from agentcore.api.web import Route, Socket
 from agentcore.core.containment.reading import read_mapping
-from agentcore.core.modules.runtime import ModuleRuntime
+from agentcore.core.modules.module_runtime import ModuleRuntime
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.hosts.server_end.answers import Answered

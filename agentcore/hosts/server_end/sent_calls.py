@@ -8,7 +8,7 @@ from typing import Any
 
 from agentcore.api import Principal, ToolResult
 from agentcore.bounds import CANCEL_GRACE_SECONDS
-from agentcore.core.calls.context import CallContext
+from agentcore.core.calls.call_context import CallContext
 from agentcore.core.calls.errors import CallDetached
 from agentcore.core.calls.running import CarryOn
 from agentcore.core.containment.preview_state import not_in_preview
@@ -17,7 +17,7 @@ from agentcore.errors import ToolError
 from agentcore.hosts.server_end import messages
 from agentcore.hosts.server_end.browser_methods import without_page
 from agentcore.hosts.server_end.linked_module import LinkedModule, module_failed_error
-from agentcore.hosts.server_end.operations import ForeignMachine
+from agentcore.hosts.server_end.operation_access import ForeignMachine
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Message, Peer
 from agentcore.hosts.wire.values import arguments_to_wire, error_of, principal_to_wire, resource_to_wire, result_of

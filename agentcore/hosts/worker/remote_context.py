@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentcore.api import Artifacts, ChatSession, LogLevel, Principal, Resource, ToolContext
-from agentcore.api.port import Operation
+from agentcore.api.operation import Operation
 from agentcore.bounds import LOGS_PER_CALL, OUTPUT_KEPT_CHARS, PROGRESS_INTERVAL_SECONDS
 from agentcore.core.calls.call_reports import read_fraction, read_log, read_message, read_output
 from agentcore.core.calls.threaded_context import ThreadedContext
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
-from agentcore.hosts.wire.port import decode_answer, encode_request
+from agentcore.hosts.wire.operation_messages import decode_answer, encode_request
 from agentcore.hosts.wire.values import principal_of
-from agentcore.hosts.worker.requests import with_requests
+from agentcore.hosts.worker.operation_requests import with_requests
 from agentcore.hosts.worker.server_connection import Line
 
 

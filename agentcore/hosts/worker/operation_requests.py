@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from agentcore.api.port import Operation, operations_of
+from agentcore.api.operation import Operation, operations_of
 
 
 class Requesting(Protocol):

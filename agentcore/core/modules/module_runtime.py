@@ -10,7 +10,7 @@ import pydantic_core
 
 from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login
-from agentcore.api.port import Operation
+from agentcore.api.operation import Operation
 from agentcore.api.report import ReadReport
 from agentcore.api.web import Route
 from agentcore.bounds import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES, MODULE_REQUIREMENTS

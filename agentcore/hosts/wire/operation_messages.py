@@ -1,4 +1,4 @@
-"""Operations on the wire: requests and answers, derived from the methods that `agentcore.api.port` describes."""
+"""Operations on the wire: requests and answers, derived from the methods that `agentcore.api.operation` describes."""
 
 import functools
 import os
@@ -11,7 +11,7 @@ from typing import Annotated, Any, NotRequired, Union, get_args, get_origin
 from pydantic import ConfigDict, Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
-from agentcore.api.port import AtMost, Matches, Operation
+from agentcore.api.operation import AtMost, Matches, Operation
 from agentcore.api.result import ArtifactLines, ArtifactLink, ToolResult
 from agentcore.errors import ToolError
 from agentcore.files.open_file import OpenFile

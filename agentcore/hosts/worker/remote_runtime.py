@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login
-from agentcore.api.port import Operation, operations_of
+from agentcore.api.operation import Operation, operations_of
 from agentcore.api.report import ReadReport
 from agentcore.api.requirement import LocalizedText
 from agentcore.api.runtime import Runtime
@@ -19,7 +19,7 @@ from agentcore.core.modules.runtime_arguments import ReadingRuntime
 from agentcore.core.resources.module_resources import ModuleResources
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
-from agentcore.hosts.wire.port import encode_request
+from agentcore.hosts.wire.operation_messages import encode_request
 from agentcore.hosts.worker.environment import HostSurroundings
 from agentcore.hosts.worker.logins import OfferedLogin
 from agentcore.hosts.worker.resources import WorkerResources

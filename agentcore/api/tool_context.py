@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Protocol, TypeVar, overload
 
 from pydantic import Field
 
-from agentcore.api.port import operation
+from agentcore.api.operation import operation
 from agentcore.api.resource import Resource
 from agentcore.api.result import ArtifactLines, ArtifactLink, ToolResult
 from agentcore.files.open_file import OpenFile

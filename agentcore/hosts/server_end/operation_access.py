@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from agentcore.api import Artifacts, ChatSession, Runtime, ToolContext, ToolDefinition
-from agentcore.api.port import Access, operations_of
+from agentcore.api.operation import Access, operations_of
 from agentcore.core.calls.errors import chat_refused
 from agentcore.core.declarations.module_storage import StoredBytes
 from agentcore.errors import ToolError
