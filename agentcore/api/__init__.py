@@ -51,7 +51,6 @@ from agentcore.files.encoding_detection import guess_encoding
 from agentcore.files.folder import Folder
 from agentcore.files.workspace import Workspace
 from agentcore.json_parts import JsonParts, has_more_json_parts
-from agentcore.machine import can_install_packages, install_packages, is_root, package_command, run_command
 from agentcore.net.url_policy import ServiceAddress, UrlPolicy
 from agentcore.pace import Pace
 from agentcore.secrets import holds_secret
@@ -60,6 +59,7 @@ from agentcore.supervision.listening import Listener, read_listening_sockets
 from agentcore.supervision.recorded_output import Excerpt, Mark, Recording, Track
 from agentcore.supervision.sandbox import CREDENTIALS, Caches, Confinement, HeldPaths, OwnHome, Sandbox, SandboxMode
 from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
+from agentcore.this_machine import can_install_packages, install_packages, is_root, package_command, run_command
 
 if TYPE_CHECKING:
     from agentcore.supervision.control import ConfinedRun, ControlFiles, Quarantined, describe_quarantined

@@ -20,8 +20,8 @@ from agentcore.core.resources.module_resources import ModuleResources
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.hosts.wire.operation_messages import encode_request
-from agentcore.hosts.worker.environment import HostSurroundings
 from agentcore.hosts.worker.logins import OfferedLogin
+from agentcore.hosts.worker.module_environment import HostSurroundings
 from agentcore.hosts.worker.resources import WorkerResources
 from agentcore.hosts.worker.routes import WorkerRoutes
 from agentcore.hosts.worker.server_connection import Line

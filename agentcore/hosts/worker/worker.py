@@ -21,8 +21,8 @@ from agentcore.hosts.wire.frames import PROTOCOL, LinkError
 from agentcore.hosts.wire.peer import Message, OnMessage, OnRequest, Peer
 from agentcore.hosts.wire.values import arguments_of, error_to_wire, resource_of, result_to_wire
 from agentcore.hosts.worker.ended_calls import EndedCall, EndedCalls
-from agentcore.hosts.worker.environment import HostSurroundings
 from agentcore.hosts.worker.hosted_module import Member, find_installed, import_target
+from agentcore.hosts.worker.module_environment import HostSurroundings
 from agentcore.hosts.worker.module_runs import ModuleRuns
 from agentcore.hosts.worker.remote_context import RemoteContext
 from agentcore.hosts.worker.remote_runtime import RemoteRuntime

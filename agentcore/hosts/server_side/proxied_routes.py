@@ -14,9 +14,9 @@ from agentcore.core.containment.reading import read_mapping
 from agentcore.core.modules.module_runtime import ModuleRuntime
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.hosts.server_end.answers import Answered
-from agentcore.hosts.server_end.messages import AddRoute, CloseChannel, Room, StreamChunk, read_answer
-from agentcore.hosts.server_end.schema_model import model_of_schema
+from agentcore.hosts.server_side.host_messages import AddRoute, CloseChannel, Room, StreamChunk, read_answer
+from agentcore.hosts.server_side.replies import Answered
+from agentcore.hosts.server_side.schema_model import model_of_schema
 from agentcore.hosts.wire.channel import Inlet, Outlet
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Message, Peer

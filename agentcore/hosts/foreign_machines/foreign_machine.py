@@ -22,16 +22,16 @@ from agentcore.core.modules.host_protocols import HostReport
 from agentcore.core.modules.module_record import ModuleRecord, ModuleSource
 from agentcore.core.modules.tool_registry import HostFacts
 from agentcore.errors import ToolError
-from agentcore.hosts.machines.calls import MachineCalls, host_away
-from agentcore.hosts.machines.event_filter import Hearing
-from agentcore.hosts.machines.greeting import HELLO_SECONDS, check_hello
-from agentcore.hosts.machines.module import HostedModule, hosted_module
-from agentcore.hosts.machines.services import MachineServices
-from agentcore.hosts.server_end.answers import Hello, RunningModule
-from agentcore.hosts.server_end.link import HostLink
-from agentcore.hosts.server_end.linked_module import LinkedModule
-from agentcore.hosts.server_end.operation_access import ForeignMachine
-from agentcore.hosts.server_end.status import HostStatus
+from agentcore.hosts.foreign_machines.event_filter import Hearing
+from agentcore.hosts.foreign_machines.greeting_check import HELLO_SECONDS, check_hello
+from agentcore.hosts.foreign_machines.machine_calls import MachineCalls, host_away
+from agentcore.hosts.foreign_machines.machine_module_proxy import HostedModule, hosted_module
+from agentcore.hosts.foreign_machines.machine_services import MachineServices
+from agentcore.hosts.server_side.host_link import HostLink
+from agentcore.hosts.server_side.linked_module import LinkedModule
+from agentcore.hosts.server_side.operation_access import ForeignMachine
+from agentcore.hosts.server_side.replies import Hello, RunningModule
+from agentcore.hosts.server_side.status import HostStatus
 from agentcore.hosts.wire.peer import Peer
 from agentcore.store.credentials.host_keys import KnownHost, KnownHosts
 

@@ -8,20 +8,20 @@ from contextlib import asynccontextmanager
 
 import structlog
 
-from agentcore.api.host_kinds.machine import MakeProgram
+from agentcore.api.host_kinds.host_side import MakeProgram
 from agentcore.config.loading import AppConfig
 from agentcore.config.workspace import open_workspace
 from agentcore.core.containment.containment import report_loop_error
 from agentcore.core.containment.ownership import track_owners
 from agentcore.core.containment.threads import worker_threads
 from agentcore.files.workspace import Workspace
-from agentcore.hosts.machine_program.connection import Connection, Server
-from agentcore.hosts.machine_program.machine_worker import MachineWorker
-from agentcore.hosts.machine_program.own_modules import OwnModules
-from agentcore.hosts.machine_program.server_key import ServerKey
-from agentcore.hosts.machine_program.shared_machine import SharedMachine
-from agentcore.hosts.machine_program.user_messages import HostCallbacks
-from agentcore.hosts.worker.environment import HostSurroundings
+from agentcore.hosts.foreign_worker.dial_in import Connection, Server
+from agentcore.hosts.foreign_worker.machine_worker import MachineWorker
+from agentcore.hosts.foreign_worker.own_modules import OwnModules
+from agentcore.hosts.foreign_worker.server_key import ServerKey
+from agentcore.hosts.foreign_worker.shared_machine import SharedMachine
+from agentcore.hosts.foreign_worker.user_messages import HostCallbacks
+from agentcore.hosts.worker.module_environment import HostSurroundings
 from agentcore.store.state import StateDir
 
 log = structlog.get_logger(__name__)

@@ -10,10 +10,10 @@ from agentcore.core.calls.continued_calls import CarriedOnCalls
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.hosts.server_end.answers import Hello
-from agentcore.hosts.server_end.linked_module import LinkedModule, module_failed_error
-from agentcore.hosts.server_end.operation_access import ForeignMachine
-from agentcore.hosts.server_end.sent_calls import SentCall, SentCalls
+from agentcore.hosts.server_side.linked_module import LinkedModule, module_failed_error
+from agentcore.hosts.server_side.operation_access import ForeignMachine
+from agentcore.hosts.server_side.replies import Hello
+from agentcore.hosts.server_side.sent_calls import SentCall, SentCalls
 
 _LEFT_SECONDS = 0.3
 """How long before its deadline a call that could not be sent reports that, instead of a timeout."""

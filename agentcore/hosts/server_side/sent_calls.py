@@ -14,10 +14,10 @@ from agentcore.core.calls.running import CarryOn
 from agentcore.core.containment.preview_state import not_in_preview
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.errors import ToolError
-from agentcore.hosts.server_end import messages
-from agentcore.hosts.server_end.browser_methods import without_page
-from agentcore.hosts.server_end.linked_module import LinkedModule, module_failed_error
-from agentcore.hosts.server_end.operation_access import ForeignMachine
+from agentcore.hosts.server_side import host_messages
+from agentcore.hosts.server_side.browser_methods import without_page
+from agentcore.hosts.server_side.linked_module import LinkedModule, module_failed_error
+from agentcore.hosts.server_side.operation_access import ForeignMachine
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Message, Peer
 from agentcore.hosts.wire.values import arguments_to_wire, error_of, principal_to_wire, resource_to_wire, result_of
@@ -262,7 +262,7 @@ class SentCalls:
         except ToolError as exc:
             ended.set_exception(exc)
 
-    def handle_progress(self, told: messages.Progress) -> None:
+    def handle_progress(self, told: host_messages.Progress) -> None:
         """Handle a progress report of a call."""
         sent = self.find_open_call(told.n)
         if sent is None or sent.result is None:

@@ -16,12 +16,12 @@ from agentcore.core.modules.host_protocols import HostReport
 from agentcore.core.policy.approval_policy import ApprovalPolicy
 from agentcore.core.resources.tabs import Tabs
 from agentcore.errors import ToolError
-from agentcore.hosts.machines.services import MachineServices
+from agentcore.hosts.foreign_machines.machine_services import MachineServices
 from agentcore.store.credentials.host_keys import HostKeys, KnownHost
 
 # What machines need is imported with the first one: most servers have none.
 if TYPE_CHECKING:
-    from agentcore.hosts.machines.machine import Machine
+    from agentcore.hosts.foreign_machines.foreign_machine import Machine
     from agentcore.hosts.wire.web_socket import WebSocket
 
 log = structlog.get_logger(__name__)
@@ -76,7 +76,7 @@ class Machines:
         self._closing: asyncio.Task[None] | None = None
 
     def _make_machine(self, known: KnownHost) -> "Machine":
-        from agentcore.hosts.machines.machine import Machine  # noqa: PLC0415 - as above
+        from agentcore.hosts.foreign_machines.foreign_machine import Machine  # noqa: PLC0415 - as above
 
         self._services.registry.allow_chats(known.name, is_on=known.may_use_chats)
         named = self._named.get(known.name)
@@ -126,7 +126,7 @@ class Machines:
 
     async def serve_connection(self, known: KnownHost | None, socket: "WebSocket", address: str) -> None:
         """Carry a connection from its beginning to its end."""
-        from agentcore.hosts.machines.pairing import pair_host  # noqa: PLC0415 - as above
+        from agentcore.hosts.foreign_machines.pairing import pair_host  # noqa: PLC0415 - as above
         from agentcore.hosts.wire.web_socket import SocketLink  # noqa: PLC0415
 
         if known is None:

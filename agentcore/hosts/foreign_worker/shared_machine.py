@@ -6,10 +6,10 @@ from pathlib import Path
 from agentcore import __version__
 from agentcore.config.loading import AppConfig
 from agentcore.files.workspace import Workspace
-from agentcore.hosts.machine_program.own_modules import OwnModules
-from agentcore.hosts.machine_program.shared_worker import SharedWorker
-from agentcore.hosts.machine_program.user_messages import HostCallbacks
-from agentcore.hosts.worker.environment import HostSurroundings
+from agentcore.hosts.foreign_worker.own_modules import OwnModules
+from agentcore.hosts.foreign_worker.shared_worker import SharedWorker
+from agentcore.hosts.foreign_worker.user_messages import HostCallbacks
+from agentcore.hosts.worker.module_environment import HostSurroundings
 
 
 class SharedMachine:

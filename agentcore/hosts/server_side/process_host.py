@@ -19,15 +19,15 @@ from agentcore.core.discovery.local import LocalModule, local_file
 from agentcore.core.discovery.source_search import Found, ModuleNotChosen, ModuleNotInstalled
 from agentcore.core.modules.host_protocols import HostReport
 from agentcore.errors import ToolError
-from agentcore.hosts.server_end.answers import FoundModules, Loaded, RunningModule
-from agentcore.hosts.server_end.foreign_modules import ForeignModule
-from agentcore.hosts.server_end.host_process import Child, EndingChild, OutlivingChild
-from agentcore.hosts.server_end.linked_module import LinkedModule
-from agentcore.hosts.server_end.messages import read_answer
-from agentcore.hosts.server_end.module import RemoteModule, remote_module
-from agentcore.hosts.server_end.running import RunningHost, memory_kib
-from agentcore.hosts.server_end.services import ProcessHostServices
-from agentcore.hosts.server_end.status import HostStatus
+from agentcore.hosts.server_side.child_process import Child, EndingChild, OutlivingChild
+from agentcore.hosts.server_side.host_messages import read_answer
+from agentcore.hosts.server_side.linked_module import LinkedModule
+from agentcore.hosts.server_side.module_proxy import RemoteModule, remote_module
+from agentcore.hosts.server_side.other_interpreter_modules import ForeignModule
+from agentcore.hosts.server_side.process_host_services import ProcessHostServices
+from agentcore.hosts.server_side.replies import FoundModules, Loaded, RunningModule
+from agentcore.hosts.server_side.running_host import RunningHost, memory_kib
+from agentcore.hosts.server_side.status import HostStatus
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Message
 from agentcore.supervision.supervisor import Supervisor

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.config.hosts import ProcessHostConfig
-from agentcore.hosts.server_end.answers import Hello, RunningModule
-from agentcore.hosts.server_end.host_process import FOUND_HELLO_SECONDS, HELLO_SECONDS, Child, OutlivingChild
-from agentcore.hosts.server_end.link import HostLink
-from agentcore.hosts.server_end.services import ProcessHostServices
+from agentcore.hosts.server_side.child_process import FOUND_HELLO_SECONDS, HELLO_SECONDS, Child, OutlivingChild
+from agentcore.hosts.server_side.host_link import HostLink
+from agentcore.hosts.server_side.process_host_services import ProcessHostServices
+from agentcore.hosts.server_side.replies import Hello, RunningModule
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Peer
 from agentcore.hosts.wire.stream import StreamLink

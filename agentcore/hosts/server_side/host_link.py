@@ -16,20 +16,20 @@ from agentcore.api.host_kinds.frames import Transport
 from agentcore.api.operation import Operation, operations_of
 from agentcore.core.calls.call_context import CallContext
 from agentcore.core.containment.foreign_error import reason_of
-from agentcore.core.declarations.host_messages import read_message
+from agentcore.core.declarations.module_messages import read_message
 from agentcore.core.modules.module_runtime import ModuleRuntime
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.hosts.server_end import answers, messages
-from agentcore.hosts.server_end.call_requests import CallRequests
-from agentcore.hosts.server_end.handlers import Handlers
-from agentcore.hosts.server_end.host_resources import HostResources
-from agentcore.hosts.server_end.linked_module import LinkedModule, module_failed_error
-from agentcore.hosts.server_end.messages import M, read_answer
-from agentcore.hosts.server_end.operation_access import OPERATIONS, ForeignMachine
-from agentcore.hosts.server_end.routes import ServedRoutes
-from agentcore.hosts.server_end.sent_calls import SentCalls
+from agentcore.hosts.server_side import host_messages, replies
+from agentcore.hosts.server_side.call_requests import CallRequests
+from agentcore.hosts.server_side.host_messages import M, read_answer
+from agentcore.hosts.server_side.host_resources import HostResources
+from agentcore.hosts.server_side.linked_module import LinkedModule, module_failed_error
+from agentcore.hosts.server_side.message_handlers import Handlers
+from agentcore.hosts.server_side.operation_access import OPERATIONS, ForeignMachine
+from agentcore.hosts.server_side.proxied_routes import ServedRoutes
+from agentcore.hosts.server_side.sent_calls import SentCalls
 from agentcore.hosts.wire.frames import PROTOCOL, LinkError
 from agentcore.hosts.wire.peer import Message, Peer
 from agentcore.hosts.wire.values import error_of
@@ -81,7 +81,7 @@ class HostLink:
         outlives: bool,
         prefix: str = "",
         foreign: ForeignMachine | None = None,
-        on_hello: Callable[[answers.Hello], None],
+        on_hello: Callable[[replies.Hello], None],
         on_blocked: Callable[[Holder, float], None],
         on_control_files: Callable[[ControlReport, str], None],
         on_end: Callable[[str], None],
@@ -121,14 +121,14 @@ class HostLink:
         # an operation without an entry in the table is a defect, and is found when the first host connects
         self.peer.add_message_handlers({kind: notices[kind] for kind in notices if OPERATIONS[kind] == "own"})
 
-    def adopt_calls(self, calls: SentCalls, told: answers.Hello) -> None:
+    def adopt_calls(self, calls: SentCalls, told: replies.Hello) -> None:
         """Resume the calls of an earlier link to the same host, which has greeted."""
         calls.switch_peer(self.peer, lambda: self._modules)
         calls.number_from(told.highest)
         calls.expect_calls(each.n for each in told.calls)
         self.calls = calls
         self._serve_requests(calls)
-        progress = self._handlers.message_handler(messages.Progress, calls.handle_progress, is_cheap=True)
+        progress = self._handlers.message_handler(host_messages.Progress, calls.handle_progress, is_cheap=True)
         self.peer.add_message_handlers({"tool.result": calls.handle_result, "tool.progress": progress})
 
     def _serve_requests(self, calls: SentCalls) -> None:
@@ -142,7 +142,7 @@ class HostLink:
         """Also store data of modules here: for hosts of a pool, which share it."""
         self.peer.add_request_handlers({kind: answer for kind, answer in requests.items() if OPERATIONS[kind] == "own"})
 
-    def module_named(self, told: messages.OfModule) -> str:
+    def module_named(self, told: host_messages.OfModule) -> str:
         """Return the name of a module that the host runs, by the number of its start.
 
         Raises:
@@ -159,29 +159,30 @@ class HostLink:
         }
         return notices | {
             "tool.result": self.calls.handle_result,
-            "tool.progress": told(messages.Progress, self.calls.handle_progress, is_cheap=True),
-            "hello": told(answers.Hello, self._handle_hello),
-            "hello.done": told(messages.Nothing, lambda said: self.on_done()),
-            "pong": told(messages.Pong, self._handle_pong, is_cheap=True),
-            "event.subscribe": told(messages.Subscribe, self._handle_subscribe),
-            "event.unsubscribe": told(messages.Unsubscribe, self._handle_unsubscribe),
-            "module.blocked": told(messages.Blocked, self._handle_blocked),
-            "control_files.report": told(messages.ControlFilesReport, self._report_control_files),
-            "resource.all": told(messages.LivingResources, self._handle_living_resources),
-            "module.reports": told(messages.OfModule, lambda said: self._require_module(said).on_report()),
-            "login.status": told(messages.Login, lambda said: self._require_module(said).on_login(said.status)),
+            "tool.progress": told(host_messages.Progress, self.calls.handle_progress, is_cheap=True),
+            "hello": told(replies.Hello, self._handle_hello),
+            "hello.done": told(host_messages.Nothing, lambda said: self.on_done()),
+            "pong": told(host_messages.Pong, self._handle_pong, is_cheap=True),
+            "event.subscribe": told(host_messages.Subscribe, self._handle_subscribe),
+            "event.unsubscribe": told(host_messages.Unsubscribe, self._handle_unsubscribe),
+            "module.blocked": told(host_messages.Blocked, self._handle_blocked),
+            "control_files.report": told(host_messages.ControlFilesReport, self._report_control_files),
+            "resource.all": told(host_messages.LivingResources, self._handle_living_resources),
+            "module.reports": told(host_messages.OfModule, lambda said: self._require_module(said).on_report()),
+            "login.status": told(host_messages.Login, lambda said: self._require_module(said).on_login(said.status)),
             "requirement.declare": told(
-                messages.DeclareRequirement, lambda said: self._require_module(said).on_requirement(said.info)
+                host_messages.DeclareRequirement, lambda said: self._require_module(said).on_requirement(said.info)
             ),
             "requirement.progress": told(
-                messages.RequirementProgress, lambda said: self._require_module(said).on_requirement_progress(said)
+                host_messages.RequirementProgress,
+                lambda said: self._require_module(said).on_requirement_progress(said),
             ),
-            "route.add": told(messages.AddRoute, self._add_route),
-            "route.remove": told(messages.RemoveRoute, self._remove_route),
-            "route.out": told(messages.StreamChunk, self.routes.on_data, is_cheap=True),
-            "route.taken": told(messages.Room, self.routes.on_room, is_cheap=True),
-            "route.close": told(messages.CloseChannel, self.routes.on_close),
-            "goodbye": told(messages.Goodbye, self._handle_goodbye),
+            "route.add": told(host_messages.AddRoute, self._add_route),
+            "route.remove": told(host_messages.RemoveRoute, self._remove_route),
+            "route.out": told(host_messages.StreamChunk, self.routes.on_data, is_cheap=True),
+            "route.taken": told(host_messages.Room, self.routes.on_room, is_cheap=True),
+            "route.close": told(host_messages.CloseChannel, self.routes.on_close),
+            "goodbye": told(host_messages.Goodbye, self._handle_goodbye),
         }
 
     # -- modules -----------------------------------------------------------------------------------------------
@@ -315,7 +316,7 @@ class HostLink:
             raise ToolError("host_failed", said, untrusted=True, host=self.name) from exc
 
     def _read_module_answer(self, answer: Any) -> tuple[dict[str, Any], bytes | None]:
-        told = read_answer(answers.Asked, answer, "the answer of a host")
+        told = read_answer(replies.Asked, answer, "the answer of a host")
         if told.failed is not None:
             raise error_of(told.failed)
         if told.blob is None:
@@ -364,8 +365,8 @@ class HostLink:
 
     def _perform_notice(self, operation: Operation, message: Message) -> None:
         """Call the method of a module's runtime that an operation stands for."""
-        of_module = messages.read_host_message(messages.OfModule, message)
-        arguments = messages.read_notice(operation, message)
+        of_module = host_messages.read_host_message(host_messages.OfModule, message)
+        arguments = host_messages.read_notice(operation, message)
         if operation.function is Runtime.tools_changed:
             self._require_module(of_module).on_definitions()
             return
@@ -374,7 +375,7 @@ class HostLink:
             self.calls.check_recorded(arguments.get("call_id", ""))
         getattr(runtime, operation.method)(**arguments)
 
-    def _require_module(self, told: messages.OfModule) -> LinkedModule:
+    def _require_module(self, told: host_messages.OfModule) -> LinkedModule:
         module = self._modules.get(told.module)
         if module is None:
             if 0 < told.module <= self._last_module:
@@ -382,7 +383,7 @@ class HostLink:
             raise LinkError("it speaks of a module that it does not run")
         return module
 
-    def _require_runtime(self, told: messages.OfModule) -> ModuleRuntime:
+    def _require_runtime(self, told: host_messages.OfModule) -> ModuleRuntime:
         module = self._require_module(told)
         if module.runtime is None:
             if module.name in self._awaited:
@@ -390,7 +391,7 @@ class HostLink:
             raise LinkError("a module speaks that has not started")
         return module.runtime
 
-    def _handle_subscribe(self, told: messages.Subscribe) -> None:
+    def _handle_subscribe(self, told: host_messages.Subscribe) -> None:
         module = self._require_module(told)
         runtime = self._require_runtime(told)
         number = told.subscription
@@ -405,32 +406,32 @@ class HostLink:
 
         module.subscriptions[number] = runtime.subscribe(told.pattern, notify)
 
-    def _handle_unsubscribe(self, told: messages.Unsubscribe) -> None:
+    def _handle_unsubscribe(self, told: host_messages.Unsubscribe) -> None:
         end = self._require_module(told).subscriptions.pop(told.subscription, None)
         if end is not None:
             end()
 
-    def _handle_blocked(self, told: messages.Blocked) -> None:
+    def _handle_blocked(self, told: host_messages.Blocked) -> None:
         self._on_blocked(Holder(self._require_module(told).name, told.tool, told.place), told.seconds)
 
-    def _report_control_files(self, told: messages.ControlFilesReport) -> None:
+    def _report_control_files(self, told: host_messages.ControlFilesReport) -> None:
         modules = tuple(module.name for number in told.modules if (module := self._modules.get(number)) is not None)
         self.calls.check_recorded("", len(told.quarantined))
         files = tuple(Quarantined(each.path, each.aside, each.why, each.instead) for each in told.quarantined)
         self._on_control_files(ControlReport(modules, files, told.limit, told.advice), self.name)
 
-    def _handle_living_resources(self, told: messages.LivingResources) -> None:
+    def _handle_living_resources(self, told: host_messages.LivingResources) -> None:
         self.resources.release_missing_resources(self._require_module(told).name, set(told.living))
 
-    def _add_route(self, told: messages.AddRoute) -> None:
+    def _add_route(self, told: host_messages.AddRoute) -> None:
         self.routes.add_route(self._require_runtime(told), told)
 
-    def _remove_route(self, told: messages.RemoveRoute) -> None:
+    def _remove_route(self, told: host_messages.RemoveRoute) -> None:
         self.routes.remove_route(self._require_module(told).number, told.route)
 
     # -- the link itself ---------------------------------------------------------------------------------------
 
-    def _handle_hello(self, told: answers.Hello) -> None:
+    def _handle_hello(self, told: replies.Hello) -> None:
         if told.protocol != PROTOCOL:
             raise LinkError(f"it speaks {told.protocol[:100]!r}, and this server {PROTOCOL!r}")
         if self._is_greeted:
@@ -443,12 +444,12 @@ class HostLink:
         self._last_module = max((each.module for each in told.members), default=0)
         self._on_hello(told)
 
-    def _handle_pong(self, told: messages.Pong) -> None:
+    def _handle_pong(self, told: host_messages.Pong) -> None:
         pong = self._pings.get(told.n)
         if pong is not None and not pong.done():
             pong.set_result(None)
 
-    def _handle_goodbye(self, told: messages.Goodbye) -> None:
+    def _handle_goodbye(self, told: host_messages.Goodbye) -> None:
         self.is_over = told.is_over
         log.warning("host_said_goodbye", host=self.name, reason=told.reason[:500])
 

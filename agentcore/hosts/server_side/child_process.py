@@ -15,7 +15,7 @@ from typing import Protocol
 
 from agentcore.encoding import to_json
 from agentcore.files.folder import Folder
-from agentcore.hosts.server_end.output import FileOutput, PipedOutput
+from agentcore.hosts.server_side.worker_output import FileOutput, PipedOutput
 from agentcore.hosts.wire.frames import TEXT, encode_frame
 from agentcore.hosts.wire.socket_file import short_name
 from agentcore.secrets import is_secret_variable

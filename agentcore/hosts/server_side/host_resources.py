@@ -13,8 +13,8 @@ from agentcore.core.containment.foreign_error import reason_of
 from agentcore.core.containment.reading import read_mapping
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.errors import ToolError
-from agentcore.hosts.server_end import messages
-from agentcore.hosts.server_end.handlers import Handlers
+from agentcore.hosts.server_side import host_messages
+from agentcore.hosts.server_side.message_handlers import Handlers
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Message, Peer
 
@@ -70,12 +70,12 @@ class HostResources:
         """The handlers, by the types of messages."""
         told = handlers.message_handler
         return {
-            "resource.create": told(messages.CreateResource, self._create_resource),
-            "resource.adopt": told(messages.OfResource, self._adopt_resource),
-            "resource.update": told(messages.UpdateResource, self._update_resource),
-            "resource.event": told(messages.ResourceEvent, self._emit_event),
-            "resource.release": told(messages.ReleaseResource, self._resource_released),
-            "resource.held": told(messages.SurvivingResource, self._restore_resource),
+            "resource.create": told(host_messages.CreateResource, self._create_resource),
+            "resource.adopt": told(host_messages.OfResource, self._adopt_resource),
+            "resource.update": told(host_messages.UpdateResource, self._update_resource),
+            "resource.event": told(host_messages.ResourceEvent, self._emit_event),
+            "resource.release": told(host_messages.ReleaseResource, self._resource_released),
+            "resource.held": told(host_messages.SurvivingResource, self._restore_resource),
         }
 
     def release_missing_resources(self, owner: str, living: Collection[str]) -> None:
@@ -87,7 +87,7 @@ class HostResources:
                     self._release_on_server(each.resource_id, owner, "it ended meanwhile", lost_by=_ENDED_AWAY)
                 )
 
-    def _restore_resource(self, told: messages.SurvivingResource) -> None:
+    def _restore_resource(self, told: host_messages.SurvivingResource) -> None:
         """Know a resource of a module that has gone on without a server, as it is now."""
         resource_id = told.resource.resource_id
         owner = self._find_owner(resource_id)
@@ -97,7 +97,7 @@ class HostResources:
             self._resources.adopt(owner, resource_id, self._release_on_host)  # it was released by way of another link
         self._update_resource(told)
 
-    def _create_resource(self, told: messages.CreateResource) -> None:
+    def _create_resource(self, told: host_messages.CreateResource) -> None:
         owner = f"{self._prefix}{told.owner}"
         made = told.resource
         if owner not in self._names():
@@ -122,13 +122,13 @@ class HostResources:
             return exc.message
         return ""
 
-    def _adopt_resource(self, told: messages.OfResource) -> None:
+    def _adopt_resource(self, told: host_messages.OfResource) -> None:
         resource_id = told.resource.resource_id
         owner = self._find_owner(resource_id)
         if owner is not None:
             self._resources.adopt(owner, resource_id, self._release_on_host)
 
-    def _update_resource(self, told: messages.UpdateResource) -> None:
+    def _update_resource(self, told: host_messages.UpdateResource) -> None:
         now = told.resource
         icon = told.icon
         owner = self._find_owner(now.resource_id)
@@ -149,7 +149,7 @@ class HostResources:
         )
         self._resources.update(now.resource_id, change, owner=owner)
 
-    def _reopening(self, told: messages.Reopening | None) -> Reopening | None:
+    def _reopening(self, told: host_messages.Reopening | None) -> Reopening | None:
         """Return the call that reopens a resource; None: there is none, or this host may not use it."""
         if told is None:
             return None
@@ -158,7 +158,7 @@ class HostResources:
             return None
         return told.tool, told.arguments
 
-    def _emit_event(self, told: messages.ResourceEvent) -> None:
+    def _emit_event(self, told: host_messages.ResourceEvent) -> None:
         owner = self._find_owner(told.resource_id)
         event = told.event
         if event not in ("log", "progress", "screenshot", "error"):
@@ -167,7 +167,7 @@ class HostResources:
             data = read_mapping(told.data, "the data of an event of a host", mends_text=True)
             self._resources.emit(told.resource_id, event, data, owner=owner)  # type: ignore[arg-type]  # one of these
 
-    def _resource_released(self, told: messages.ReleaseResource) -> None:
+    def _resource_released(self, told: host_messages.ReleaseResource) -> None:
         owner = self._find_owner(told.resource_id)
         if owner is not None and told.resource_id not in self._releasing:
             self._releasing.add(told.resource_id)

@@ -6,8 +6,8 @@ from typing import Any
 
 from agentcore.core.modules.module_runtime import ModuleRuntime
 from agentcore.errors import ToolError
-from agentcore.hosts.server_end import messages
-from agentcore.hosts.server_end.browser_methods import BrowserMethod
+from agentcore.hosts.server_side import host_messages
+from agentcore.hosts.server_side.browser_methods import BrowserMethod
 
 
 @dataclass(eq=False)
@@ -29,9 +29,9 @@ class LinkedModule:
     resource_types: frozenset[str] = frozenset()
     on_definitions: Callable[[], None] = lambda: None
     on_report: Callable[[], None] = lambda: None
-    on_login: Callable[[messages.LoginState], None] = lambda status: None
-    on_requirement: Callable[[messages.RequirementInfo], None] = lambda info: None
-    on_requirement_progress: Callable[[messages.RequirementProgress], None] = lambda progress: None
+    on_login: Callable[[host_messages.LoginState], None] = lambda status: None
+    on_requirement: Callable[[host_messages.RequirementInfo], None] = lambda info: None
+    on_requirement_progress: Callable[[host_messages.RequirementProgress], None] = lambda progress: None
     subscriptions: dict[int, Callable[[], None]] = field(default_factory=dict)
 
 

@@ -11,10 +11,10 @@ from agentcore.api.operation import Operation, operations_of
 from agentcore.core.calls.call_context import CallArtifacts
 from agentcore.errors import ToolError
 from agentcore.files.open_file import OpenFile
-from agentcore.hosts.server_end.messages import read_request
-from agentcore.hosts.server_end.nested_calls import make_nested_call
-from agentcore.hosts.server_end.operation_access import ForeignMachine
-from agentcore.hosts.server_end.sent_calls import SentCall, SentCalls
+from agentcore.hosts.server_side.host_messages import read_request
+from agentcore.hosts.server_side.nested_calls import make_nested_call
+from agentcore.hosts.server_side.operation_access import ForeignMachine
+from agentcore.hosts.server_side.sent_calls import SentCall, SentCalls
 from agentcore.hosts.wire.operation_messages import answers_with_bytes, blob_parameter, check_blob_size, encode_answer
 from agentcore.hosts.wire.peer import BLOBS_BYTES, Message, Peer
 from agentcore.hosts.wire.values import Number

@@ -6,8 +6,8 @@ from typing import Any
 from agentcore.api import Text, ToolResult
 from agentcore.core.calls.call_context import CallContext
 from agentcore.errors import ToolError
-from agentcore.hosts.server_end.browser_methods import BROWSER_METHODS, BrowserMethod, validator_of
-from agentcore.hosts.server_end.operation_access import ForeignMachine
+from agentcore.hosts.server_side.browser_methods import BROWSER_METHODS, BrowserMethod, validator_of
+from agentcore.hosts.server_side.operation_access import ForeignMachine
 
 
 async def make_nested_call(

@@ -20,11 +20,11 @@ from agentcore.core.containment.plain_values import plain_text
 from agentcore.core.declarations.definitions import read_definition, without_session
 from agentcore.core.modules.module_record import merged_instructions
 from agentcore.errors import ToolError
-from agentcore.hosts.machines.greeting import HELLO_SECONDS, check_members
-from agentcore.hosts.server_end.answers import Hello, RunningModule
-from agentcore.hosts.server_end.browser_methods import complete_entry
-from agentcore.hosts.server_end.handlers import Handlers
-from agentcore.hosts.server_end.messages import Nothing
+from agentcore.hosts.foreign_machines.greeting_check import HELLO_SECONDS, check_members
+from agentcore.hosts.server_side.browser_methods import complete_entry
+from agentcore.hosts.server_side.host_messages import Nothing
+from agentcore.hosts.server_side.message_handlers import Handlers
+from agentcore.hosts.server_side.replies import Hello, RunningModule
 from agentcore.hosts.wire.declarations import definition_of
 from agentcore.hosts.wire.frames import PROTOCOL, LinkError
 from agentcore.hosts.wire.peer import Message, Peer

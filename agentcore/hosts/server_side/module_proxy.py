@@ -19,7 +19,12 @@ from agentcore.core.containment.foreign_error import reason_of
 from agentcore.core.containment.reading import read_mapping, read_text
 from agentcore.core.modules.module_runtime import ModuleRuntime
 from agentcore.errors import ToolError
-from agentcore.hosts.server_end.answers import (
+from agentcore.hosts.server_side.browser_methods import BrowserMethod, complete_entry, find_method
+from agentcore.hosts.server_side.host_link import HostLink
+from agentcore.hosts.server_side.host_messages import LoginState, RequirementProgress, read_answer
+from agentcore.hosts.server_side.host_messages import RequirementInfo as SentInfo
+from agentcore.hosts.server_side.linked_module import LinkedModule, types_of
+from agentcore.hosts.server_side.replies import (
     Checked,
     Completed,
     Defined,
@@ -29,12 +34,7 @@ from agentcore.hosts.server_end.answers import (
     Loaded,
     Reported,
 )
-from agentcore.hosts.server_end.browser_methods import BrowserMethod, complete_entry, find_method
-from agentcore.hosts.server_end.link import HostLink
-from agentcore.hosts.server_end.linked_module import LinkedModule, types_of
-from agentcore.hosts.server_end.messages import LoginState, RequirementProgress, read_answer
-from agentcore.hosts.server_end.messages import RequirementInfo as SentInfo
-from agentcore.hosts.server_end.schema_model import model_of_schema
+from agentcore.hosts.server_side.schema_model import model_of_schema
 from agentcore.hosts.wire.declarations import (
     ATTRIBUTES,
     component_of,

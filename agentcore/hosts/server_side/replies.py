@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
 
-from agentcore.hosts.server_end.messages import HostMessage, Id, Json, Number, Text
+from agentcore.hosts.server_side.host_messages import HostMessage, Id, Json, Number, Text
 
 
 class FoundModule(HostMessage):

@@ -16,7 +16,7 @@ from agentcore.core.discovery.references import references_of
 from agentcore.core.discovery.requirements import check_requirements
 from agentcore.core.discovery.source_search import find_module
 from agentcore.errors import AgentcoreError
-from agentcore.hosts.machine_program.machine_worker import MachineWorker
+from agentcore.hosts.foreign_worker.machine_worker import MachineWorker
 from agentcore.hosts.worker.hosted_module import Member
 from agentcore.secrets import register_masked_values
 

@@ -2,7 +2,7 @@
 
 import re
 
-from agentcore.hosts.server_end.answers import Hello
+from agentcore.hosts.server_side.replies import Hello
 from agentcore.hosts.wire.frames import LinkError
 
 HELLO_SECONDS = 15.0

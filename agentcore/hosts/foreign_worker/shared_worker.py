@@ -3,7 +3,7 @@
 from typing import Any
 
 from agentcore.errors import ToolError
-from agentcore.hosts.machine_program.machine_worker import MachineWorker
+from agentcore.hosts.foreign_worker.machine_worker import MachineWorker
 from agentcore.hosts.wire.peer import Message
 from agentcore.hosts.wire.values import error_to_wire
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.core.discovery.installed import InstalledModule
-from agentcore.hosts.server_end.answers import FoundModule
+from agentcore.hosts.server_side.replies import FoundModule
 
 
 @dataclass(frozen=True)

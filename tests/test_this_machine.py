@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from agentcore import machine
+from agentcore import this_machine
 from agentcore.errors import ToolError
 
 pytestmark = pytest.mark.processes
@@ -46,7 +46,7 @@ only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root installs pac
 async def test_packages_are_installed_with_their_progress(apt):
     log = apt()
     steps = []
-    await machine.install_packages(["press", "ink"], lambda text, fraction: steps.append((text["en"], fraction)))
+    await this_machine.install_packages(["press", "ink"], lambda text, fraction: steps.append((text["en"], fraction)))
     assert log.read_text().splitlines() == [
         "update",
         "install -y --no-install-recommends -o APT::Status-Fd=1 press ink",
@@ -62,14 +62,14 @@ async def test_packages_are_installed_with_their_progress(apt):
 async def test_the_words_of_apt_are_the_reason(apt):
     apt("echo 'E: Unable to locate package press'; exit 100")
     with pytest.raises(ToolError, match="apt-get install failed: E: Unable to locate package press") as caught:
-        await machine.install_packages(["press"], lambda text, fraction: None)
+        await this_machine.install_packages(["press"], lambda text, fraction: None)
     assert caught.value.type == "install_failed"
 
 
 async def test_without_apt_the_command_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolError, match="only root can do that here; run: "):
-        await machine.install_packages(["press"], lambda text, fraction: None)
+        await this_machine.install_packages(["press"], lambda text, fraction: None)
 
 
 async def test_a_cancelled_command_ends_with_all_that_it_started(tmp_path):
@@ -78,7 +78,7 @@ async def test_a_cancelled_command_ends_with_all_that_it_started(tmp_path):
 
     async def run():
         script = 'sleep 600 & echo "$!"; wait'
-        async for line in machine.run_command(["sh", "-c", script], dict(os.environ)):
+        async for line in this_machine.run_command(["sh", "-c", script], dict(os.environ)):
             pids.append(int(line))
             started.set()
 
@@ -93,7 +93,7 @@ async def test_a_cancelled_command_ends_with_all_that_it_started(tmp_path):
 
 
 async def test_a_program_that_is_not_there_has_an_exit_code_too():
-    command = machine.run_command(["/nowhere/press"], {})
+    command = this_machine.run_command(["/nowhere/press"], {})
     assert [line async for line in command] == ["/nowhere/press: No such file or directory"]
     assert command.code == 127
 
@@ -115,19 +115,19 @@ def test_a_container_is_recognised(tmp_path, files, expected):
         (tmp_path / name).write_bytes(data)
     (tmp_path / "proc/1").mkdir(parents=True, exist_ok=True)
     (tmp_path / "proc/1/root").symlink_to(tmp_path)
-    assert machine.is_in_container(tmp_path) is expected
+    assert this_machine.is_in_container(tmp_path) is expected
 
 
 def test_a_chroot_is_recognised_by_the_root_of_the_first_process(tmp_path):
     (tmp_path / "proc/1").mkdir(parents=True)
     (tmp_path / "proc/1/root").symlink_to(Path("/"))
-    assert machine.is_in_container(tmp_path)
+    assert this_machine.is_in_container(tmp_path)
 
 
 def test_a_chroot_is_recognised_by_its_root_at_which_nothing_is_mounted(tmp_path):
     (tmp_path / "proc/self").mkdir(parents=True)
     mounts = tmp_path / "proc/self/mountinfo"
     mounts.write_text("93 73 0:46 / /proc rw - proc proc rw\n94 73 0:6 / /dev rw - devtmpfs devtmpfs rw\n")
-    assert machine.is_in_container(tmp_path)
+    assert this_machine.is_in_container(tmp_path)
     mounts.write_text("27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n22 27 0:21 / /proc rw,relatime - proc proc rw\n")
-    assert not machine.is_in_container(tmp_path)
+    assert not this_machine.is_in_container(tmp_path)

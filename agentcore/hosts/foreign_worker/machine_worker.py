@@ -12,14 +12,14 @@ from agentcore.bounds import HOOK_SECONDS
 from agentcore.core.containment.containment import run_contained
 from agentcore.core.containment.foreign_error import log_failure
 from agentcore.core.containment.ownership import OWNER
-from agentcore.core.declarations.host_messages import read_answer
+from agentcore.core.declarations.module_messages import read_answer
 from agentcore.core.events import Event
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.hosts.machine_program.server_messages import HelloReply, Origins, PairCode, PairKey
+from agentcore.hosts.foreign_worker.server_messages import HelloReply, Origins, PairCode, PairKey
 from agentcore.hosts.wire.peer import Message, OnMessage, OnRequest, Peer
-from agentcore.hosts.worker.environment import HostSurroundings
 from agentcore.hosts.worker.hosted_module import Member
+from agentcore.hosts.worker.module_environment import HostSurroundings
 from agentcore.hosts.worker.remote_runtime import RemoteRuntime
 from agentcore.hosts.worker.worker import Worker, failure_to_wire
 

@@ -12,11 +12,11 @@ from agentcore.bounds import PREVIEW_SECONDS
 from agentcore.core.calls.call_context import CallContext
 from agentcore.core.modules.module_runtime import ModuleRuntime
 from agentcore.errors import ToolError
-from agentcore.hosts.machines.calls import host_away
-from agentcore.hosts.server_end.answers import RunningModule
-from agentcore.hosts.server_end.link import HostLink
-from agentcore.hosts.server_end.linked_module import LinkedModule
-from agentcore.hosts.server_end.module import RemoteModule
+from agentcore.hosts.foreign_machines.machine_calls import host_away
+from agentcore.hosts.server_side.host_link import HostLink
+from agentcore.hosts.server_side.linked_module import LinkedModule
+from agentcore.hosts.server_side.module_proxy import RemoteModule
+from agentcore.hosts.server_side.replies import RunningModule
 from agentcore.hosts.wire.declarations import preview_of
 from agentcore.hosts.wire.frames import LinkError
 
