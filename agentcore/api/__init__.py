@@ -15,7 +15,6 @@ from agentcore.api.definition import (
     ToolAnnotations,
     ToolDefinition,
 )
-from agentcore.api.for_models import HIDDEN_FROM_MODELS, also_called, known_to_models
 from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login, LoginState, LoginStatus
 from agentcore.api.module import Module, hookimpl
@@ -32,6 +31,7 @@ from agentcore.api.resource import SERVICE_TYPE, Resource, Resources
 from agentcore.api.result import ArtifactLines, ArtifactLink, Audio, EmbeddedResource, Image, Text, ToolResult
 from agentcore.api.runtime import Runtime, WaitReason
 from agentcore.api.sandbox_requirement import SandboxRequirement
+from agentcore.api.schema_extensions import HIDDEN_FROM_MODELS, also_called, known_to_models
 from agentcore.api.secrets import Secrets, Storage
 from agentcore.api.tool import tool
 from agentcore.api.tool_context import Artifacts, ChatSession, LogLevel, Principal, ToolContext

@@ -37,8 +37,8 @@ from agentcore.bounds import APPROVAL_SECONDS
 from agentcore.chat.turn.toolbox import FIND_TOOLS
 from agentcore.chat.turn.untrusted import use_mark
 from agentcore.core.calls.call import CallOutcome, ModelReader
-from agentcore.core.calls.model_part import ArtifactReading
 from agentcore.core.calls.module_starts import find_when_started, wait_for_starts
+from agentcore.core.calls.result_shortening import ArtifactReading
 from agentcore.core.core import Core
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.encoding import to_json

@@ -10,7 +10,7 @@ from agentcore.api import ArtifactLink, Audio, EmbeddedResource, Text
 from agentcore.api.result import ContentBlock
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
 from agentcore.core.calls.call import CallOutcome
-from agentcore.core.calls.model_part import ArtifactReading
+from agentcore.core.calls.result_shortening import ArtifactReading
 from agentcore.errors import ToolError
 
 ARTIFACT_URI = "agentcore://artifacts/"

@@ -11,8 +11,8 @@ from agentcore.core.calls.call import Call, CallOutcome, CallRequest, Notify, pa
 from agentcore.core.calls.call_reports import ShownOutput, read_fraction, read_log, read_message, read_output
 from agentcore.core.calls.conversation import ConversationSlot, no_session
 from agentcore.core.calls.host_requests import HostQuestion, ask_host
-from agentcore.core.calls.model_part import model_chars
 from agentcore.core.calls.questions import Questions
+from agentcore.core.calls.result_shortening import model_chars
 from agentcore.core.calls.threaded_context import ThreadedContext
 from agentcore.core.containment.ownership import OWNER
 from agentcore.core.events import EventBus

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agentcore.model_mark import ALIASES, FLAT, IGNORED
-from agentcore.tool_forms.merging import merge_all_of
+from agentcore.schema_extension_keys import ALIASES, FLAT, IGNORED
+from agentcore.tool_formats.merging import merge_all_of
 
 
 def rename_arguments(value: dict[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:

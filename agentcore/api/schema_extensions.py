@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pydantic.config import JsonDict
 
-from agentcore.model_mark import ALIASES, FLAT, FOR_MODELS, IGNORED
+from agentcore.schema_extension_keys import ALIASES, FLAT, FOR_MODELS, IGNORED
 
 HIDDEN_FROM_MODELS: JsonDict = {FOR_MODELS: False}
 """Hides an optional argument from models; it is accepted from them nevertheless."""

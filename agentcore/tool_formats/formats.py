@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from agentcore.tool_forms.aliases import list_renamed
-from agentcore.tool_forms.dialect_schema import Lowered, lower_schema
-from agentcore.tool_forms.dialects import ANTHROPIC, GEMINI, MCP, OPENAI, OPENAI_STRICT, PORTABLE, Dialect
-from agentcore.tool_forms.references import inline_references
-from agentcore.tool_forms.repair import repair_arguments
+from agentcore.tool_formats.aliases import list_renamed
+from agentcore.tool_formats.dialect_schema import Lowered, lower_schema
+from agentcore.tool_formats.dialects import ANTHROPIC, GEMINI, MCP, OPENAI, OPENAI_STRICT, PORTABLE, Dialect
+from agentcore.tool_formats.references import inline_references
+from agentcore.tool_formats.repair import repair_arguments
 
 FormName = Literal["openai", "openai_strict", "openai_compatible", "anthropic", "gemini", "mcp"]
 

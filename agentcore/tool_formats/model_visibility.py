@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from agentcore.model_mark import ALIASES, FLAT, FOR_MODELS, IGNORED
-from agentcore.tool_forms.keywords import over_parts
+from agentcore.schema_extension_keys import ALIASES, FLAT, FOR_MODELS, IGNORED
+from agentcore.tool_formats.keywords import over_parts
 
 
 def for_models(schema: dict[str, Any]) -> dict[str, Any]:

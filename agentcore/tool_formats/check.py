@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from agentcore.tool_forms.forms import FORMS, FormName, LoweredSchema
+from agentcore.tool_formats.formats import FORMS, FormName, LoweredSchema
 
 
 class Finding(NamedTuple):

@@ -6,7 +6,7 @@ Source: https://platform.openai.com/docs/guides/structured-outputs#supported-sch
 import json
 from typing import Any
 
-from agentcore.tool_forms.keywords import over_parts
+from agentcore.tool_formats.keywords import over_parts
 
 DEPTH_MAX = 10
 PROPERTIES_MAX = 5_000

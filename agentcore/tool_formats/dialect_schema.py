@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from agentcore.tool_forms.dialects import Dialect
-from agentcore.tool_forms.for_models import for_models
-from agentcore.tool_forms.grammar_pattern import grammar_pattern
-from agentcore.tool_forms.keywords import LISTS, MAPS, NUMBER_BOUNDS, SINGLES, SIZE_BOUNDS
-from agentcore.tool_forms.merging import merge_all_of, without_choice, without_tagged_choice
-from agentcore.tool_forms.references import inline_references
-from agentcore.tool_forms.strict import CannotBeStrictError, make_strict
+from agentcore.tool_formats.dialects import Dialect
+from agentcore.tool_formats.grammar_pattern import grammar_pattern
+from agentcore.tool_formats.keywords import LISTS, MAPS, NUMBER_BOUNDS, SINGLES, SIZE_BOUNDS
+from agentcore.tool_formats.merging import merge_all_of, without_choice, without_tagged_choice
+from agentcore.tool_formats.model_visibility import for_models
+from agentcore.tool_formats.references import inline_references
+from agentcore.tool_formats.strict import CannotBeStrictError, make_strict
 
 _TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
 _ANY_TYPES = ("string", "number", "boolean", "object")

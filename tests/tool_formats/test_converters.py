@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from agentcore.tool_forms import DIALECTS, FORMS, LoweredSchema, check_tool, lower_schema
-from tests.tool_forms.test_lowering import SCHEMAS, object_of
-from tests.tool_forms.tiny_gguf import write_model
+from agentcore.tool_formats import DIALECTS, FORMS, LoweredSchema, check_tool, lower_schema
+from tests.tool_formats.test_lowering import SCHEMAS, object_of
+from tests.tool_formats.tiny_gguf import write_model
 
 pytestmark = pytest.mark.more
 

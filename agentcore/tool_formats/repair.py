@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agentcore.strict_json import decode_json
-from agentcore.tool_forms.aliases import rename_arguments
-from agentcore.tool_forms.merging import merge_all_of
+from agentcore.tool_formats.aliases import rename_arguments
+from agentcore.tool_formats.merging import merge_all_of
 
 _JSON_TYPES: Mapping[type, frozenset[str]] = {
     type(None): frozenset(("null",)),

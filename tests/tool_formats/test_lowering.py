@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.api import ToolDefinition
-from agentcore.tool_forms import DIALECTS, FORMS, LoweredSchema, check_tool, lower_schema
-from agentcore.tool_forms.grammar_pattern import grammar_pattern
-from agentcore.tool_forms.keywords import LISTS, MAPS, SINGLES
+from agentcore.tool_formats import DIALECTS, FORMS, LoweredSchema, check_tool, lower_schema
+from agentcore.tool_formats.grammar_pattern import grammar_pattern
+from agentcore.tool_formats.keywords import LISTS, MAPS, SINGLES
 
 TEXT = {"type": "string"}
 NAMES = st.sampled_from(["a", "b", "path", "Größe", "x-y"])

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from agentcore.tool_forms.keywords import ALL, NOTES, NUMBER_BOUNDS, SIZE_BOUNDS, STRUCTURE
+from agentcore.tool_formats.keywords import ALL, NOTES, NUMBER_BOUNDS, SIZE_BOUNDS, STRUCTURE
 
 DialectName = Literal["openai", "openai_strict", "portable", "anthropic", "gemini", "mcp"]
 
