@@ -1,12 +1,12 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../../webui/base/i18n.js';
-import {Listening} from '../../webui/base/listening.js';
+import {Listening} from '../../webui/base/subscriptions.js';
 import {base, buttons} from '../../webui/ui/styles.js';
 import {toastError} from '../../webui/ui/toasts.js';
 import '../../webui/ui/ac-icon.js';
 import '../../webui/approval/cards/ac-approval-actions.js';
 import {cardStyles} from '../../webui/approval/cards/card-styles.js';
-import {END, Reading} from '../../webui/approval/guard/reading.js';
+import {END, Reading} from '../../webui/approval/guard/read-tracking.js';
 import {requestSite} from '../../worker/api.js';
 import {clientCalls, tabOf} from './client-calls.js';
 import {linesOf} from './describe.js';

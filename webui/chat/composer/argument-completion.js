@@ -1,6 +1,6 @@
 /** Completions of a tool argument, which its module provides while the user types. */
 import {client} from '../../client/client.js';
-import {parseCommand, written} from './slash.js';
+import {parseCommand, written} from './slash-commands.js';
 
 const PAUSE_MS = 150;
 
@@ -30,7 +30,7 @@ function givenIn(text, tools) {
  * @param {string} before  the text up to the cursor
  * @param {readonly Tool[]} tools
  * @param {AbortSignal} signal
- * @returns {Promise<import('./slash.js').Completion[]> | null}
+ * @returns {Promise<import('./slash-commands.js').Completion[]> | null}
  */
 export function valuesOf(before, tools, signal) {
   const typed = begunIn(before, tools);

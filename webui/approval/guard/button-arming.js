@@ -1,7 +1,7 @@
 /** Arming of the buttons: they work once the user can have seen them for half a second, whole, unobstructed, and without movement. */
 import {STEADY_MS} from '../../base/steady-items.js';
 import {isFramed} from './framing.js';
-import {canDecideHere, watcher} from './seen.js';
+import {canDecideHere, watcher} from './element-visibility.js';
 
 const SEEN_MS = 500;
 /** Distance that a pointer travels on its way to a button, but not while a frame slides under it. */

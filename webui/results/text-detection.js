@@ -1,5 +1,5 @@
 /** Detects the form of a text from its content; the user can choose another. */
-import {tableIn, tableOf} from '../ui/content/table-of.js';
+import {tableIn, tableOf} from '../ui/content/table-data.js';
 import {holdsDiff} from '../ui/content/unified-diff.js';
 
 /** @typedef {'text' | 'code' | 'markdown' | 'json' | 'table' | 'diff'} Form */

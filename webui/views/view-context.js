@@ -1,6 +1,6 @@
 /** Context that is sent to a view: theme, language and size. */
 import {locale} from '../base/i18n.js';
-import {shownTheme} from '../base/look.js';
+import {shownTheme} from '../base/shown-theme.js';
 
 /** Maximum height of a view; longer content scrolls inside it. */
 export const LONGEST_PX = 800;

@@ -1,7 +1,7 @@
 /** Pending requests, as reported by the server, and the user's decisions on them. */
 import {client} from '../../client/client.js';
 import {Store} from '../../base/store.js';
-import {startOver} from '../guard/attention.js';
+import {startOver} from '../guard/button-arming.js';
 import {isCallFrame, onlyCall} from '../guard/framing.js';
 
 /**

@@ -1,6 +1,6 @@
 /** Tracking of read content: the user has seen all of it once both its start and its end were visible. */
 import {html} from 'lit';
-import {watcher} from './seen.js';
+import {watcher} from './element-visibility.js';
 
 /** Marker before and after the content that has to be seen. */
 export const END = html`<span class="end"></span>`;

@@ -2,7 +2,7 @@
 import {locale, t} from '../../base/i18n.js';
 import {translatedSchema} from '../../client/translation.js';
 
-/** @typedef {import('./waiting.js').WaitingCall} WaitingCall */
+/** @typedef {import('./pending-requests.js').WaitingCall} WaitingCall */
 
 /** Return the first line of the tool's description. @param {WaitingCall} call */
 export function descriptionOf({description, translations}) {
