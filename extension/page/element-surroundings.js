@@ -1,5 +1,5 @@
 /** Describes the surroundings of elements with the same name, to tell one “Add to basket” from another. */
-import {attribute, drawnIn, holds, its, tidy} from './own.js';
+import {attribute, drawnIn, holds, its, tidy} from './native-properties.js';
 import {labelOf, textOf} from './labels.js';
 
 const HEADINGS = 'h1, h2, h3, h4, h5, h6, [role=heading], legend, caption, th, dt, summary';
