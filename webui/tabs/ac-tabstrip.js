@@ -4,7 +4,7 @@ import {repeat} from 'lit/directives/repeat.js';
 import {confirm} from '../ui/overlay/confirm.js';
 import {Localized, t} from '../base/i18n.js';
 import {isComposing} from '../base/input-method.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {reopenTab} from './reopen-tab.js';
 import {nameOf, resourceTabs} from './resource-tabs.js';
 import {href, navigate, onRoute, route} from '../base/router.js';

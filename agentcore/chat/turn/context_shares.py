@@ -12,7 +12,7 @@ from agentcore.chat.settings import AgentConfig
 from agentcore.chat.turn.text_tool_call_format import WrittenForm, format_signature
 from agentcore.chat.turn.token_estimate import text_tokens, tools_tokens
 from agentcore.core.calls.call import ModelReader
-from agentcore.tool_forms import LoweredSchema
+from agentcore.tool_formats import LoweredSchema
 
 _SIZES: WeakKeyDictionary[LoweredSchema, int] = WeakKeyDictionary()
 

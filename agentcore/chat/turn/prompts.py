@@ -13,7 +13,7 @@ from agentcore.chat.turn.text_tool_call_format import WrittenForm, format_call, 
 from agentcore.chat.turn.untrusted import mark_untrusted, one_line
 from agentcore.chat.wire import PageInfo
 from agentcore.net import host_of
-from agentcore.tool_forms import DIALECTS
+from agentcore.tool_formats import DIALECTS
 
 _ASK_FOR_MORE = "request_more_elements"
 _ACT = "page_action"

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from agentcore.api import Image, Module, Resource, ResourceUse, ToolContext, ToolResult, tool
-from agentcore.api.context import Principal
 from agentcore.api.resource import ResourceUpdate
+from agentcore.api.tool_context import Principal
 from agentcore.bounds import CLOSED_TABS, ICON_BYTES, REOPENING_BYTES
 from agentcore.core.approvals.queue import Verdict
 from agentcore.core.calls.call import CallRequest

@@ -3,7 +3,7 @@
 import pytest
 
 from agentcore.api import Image
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 
 pytestmark = pytest.mark.spec("B2")
 
