@@ -7,7 +7,7 @@ from typing import Any
 
 from aiohttp import web
 
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.calls.call import CallRequest
 from benchmarks.own_host import open_host
 

@@ -121,7 +121,7 @@ async def _in_process(folder: Path) -> list[Row]:
 
 
 async def _host_call_ms(folder: Path, count: int) -> float:
-    from agentcore.api.context import Principal
+    from agentcore.api.tool_context import Principal
     from agentcore.core.calls.call import CallRequest
     from benchmarks.own_host import open_host
 

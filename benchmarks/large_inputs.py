@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from benchmarks import servers
 from benchmarks.calls import BODY, NOOP
 from benchmarks.http_client import Connection, request_bytes

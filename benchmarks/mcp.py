@@ -186,7 +186,7 @@ async def _mounted(folder: Path) -> Row:
     from mcp import ClientSession, StdioServerParameters
     from mcp.client.stdio import stdio_client
 
-    from agentcore.api.context import Principal
+    from agentcore.api.tool_context import Principal
     from agentcore.core.calls.call import CallRequest
     from benchmarks.own_host import open_host
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.config.workspace import prepare_roots
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.core import Core

@@ -114,7 +114,7 @@ async def calls(folder: Path) -> AsyncIterator[Round]:
 @_workload
 async def host(folder: Path) -> AsyncIterator[Round]:
     """Calls in this process, with one module and with fifty."""
-    from agentcore.api.context import Principal
+    from agentcore.api.tool_context import Principal
     from agentcore.core.calls.call import CallRequest
     from benchmarks.calls import NOOP
     from benchmarks.own_host import open_host

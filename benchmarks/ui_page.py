@@ -12,7 +12,7 @@ from pathlib import Path
 from aiohttp import web
 from playwright.async_api import Browser, async_playwright
 
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.approvals.queue import Verdict
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.core import Core

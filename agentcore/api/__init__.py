@@ -6,7 +6,6 @@ from pydantic import BaseModel, Field, SecretStr
 
 from agentcore.api.background import Background
 from agentcore.api.commands import CommandContext
-from agentcore.api.context import Artifacts, ChatSession, LogLevel, Principal, ToolContext
 from agentcore.api.definition import (
     CallPreview,
     DisplayRole,
@@ -16,7 +15,6 @@ from agentcore.api.definition import (
     ToolAnnotations,
     ToolDefinition,
 )
-from agentcore.api.for_models import HIDDEN_FROM_MODELS, also_called, known_to_models
 from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login, LoginState, LoginStatus
 from agentcore.api.module import Module, hookimpl
@@ -33,8 +31,10 @@ from agentcore.api.resource import SERVICE_TYPE, Resource, Resources
 from agentcore.api.result import ArtifactLines, ArtifactLink, Audio, EmbeddedResource, Image, Text, ToolResult
 from agentcore.api.runtime import Runtime, WaitReason
 from agentcore.api.sandbox_requirement import SandboxRequirement
+from agentcore.api.schema_extensions import HIDDEN_FROM_MODELS, also_called, known_to_models
 from agentcore.api.secrets import Secrets, Storage
 from agentcore.api.tool import tool
+from agentcore.api.tool_context import Artifacts, ChatSession, LogLevel, Principal, ToolContext
 from agentcore.api.tool_icon import ToolIcon
 from agentcore.api.tool_view import ToolView, ViewPermission
 from agentcore.api.web import Request, Response, Route, Socket, WebComponent
@@ -51,7 +51,6 @@ from agentcore.files.encoding_detection import guess_encoding
 from agentcore.files.folder import Folder
 from agentcore.files.workspace import Workspace
 from agentcore.json_parts import JsonParts, has_more_json_parts
-from agentcore.machine import can_install_packages, install_packages, is_root, package_command, run_command
 from agentcore.net.url_policy import ServiceAddress, UrlPolicy
 from agentcore.pace import Pace
 from agentcore.secrets import holds_secret
@@ -60,6 +59,7 @@ from agentcore.supervision.listening import Listener, read_listening_sockets
 from agentcore.supervision.recorded_output import Excerpt, Mark, Recording, Track
 from agentcore.supervision.sandbox import CREDENTIALS, Caches, Confinement, HeldPaths, OwnHome, Sandbox, SandboxMode
 from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
+from agentcore.this_machine import can_install_packages, install_packages, is_root, package_command, run_command
 
 if TYPE_CHECKING:
     from agentcore.supervision.control import ConfinedRun, ControlFiles, Quarantined, describe_quarantined

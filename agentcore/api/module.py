@@ -10,10 +10,10 @@ import pydantic
 from pydantic import ConfigDict
 from typing_extensions import TypeVar, get_original_bases
 
-from agentcore.api.context import ToolContext
 from agentcore.api.definition import ToolDefinition
 from agentcore.api.runtime import Runtime
 from agentcore.api.tool import get_tool_options
+from agentcore.api.tool_context import ToolContext
 from agentcore.api.tool_icon import ToolIcon
 from agentcore.api.tool_method import ToolMethods, create_tool_methods
 from agentcore.api.web import WebComponent

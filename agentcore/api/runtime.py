@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel
 
-from agentcore.api.context import KeyScope
 from agentcore.api.hosts import AnswerHosts, HostInfo
 from agentcore.api.login import Login
-from agentcore.api.port import AtMost, Matches, operation
+from agentcore.api.operation import AtMost, Matches, operation
 from agentcore.api.report import ReadReport
 from agentcore.api.requirement import Requirement
 from agentcore.api.resource import Resources
 from agentcore.api.secrets import Secrets, Storage
+from agentcore.api.tool_context import KeyScope
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.bounds import FOREIGN_INSTRUCTIONS_CHARS
 from agentcore.files.workspace import Workspace

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 
 
 @dataclass(frozen=True, slots=True)

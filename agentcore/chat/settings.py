@@ -13,7 +13,7 @@ from agentcore.chat.bounds import PROVIDER_SILENCE_SECONDS, STEPS, TURN_TOKENS
 from agentcore.chat.model.providers import DEFAULT_PROVIDER, PROVIDERS, Provider, ProviderName, provider_and_model
 from agentcore.config import AppDocument
 from agentcore.errors import ToolError
-from agentcore.tool_forms import Dialect
+from agentcore.tool_formats import Dialect
 
 ToolCalling = Literal["native", "strict", "prompted"]
 """The way in which a model calls tools."""

@@ -15,7 +15,7 @@ Compact = Callable[[str | None, int], Awaitable[tuple[int, str]]]
 
 
 class ToolSession:
-    """Implements `agentcore.api.context.ChatSession` for one session.
+    """Implements `agentcore.api.tool_context.ChatSession` for one session.
 
     Args:
         core: Provides the store.

@@ -31,9 +31,9 @@ from agentcore.core.events import Event, EventBus
 from agentcore.core.modules.host_protocols import ModuleHost, ModuleHosts, NoModuleHosts
 from agentcore.core.modules.lifecycle import Lifecycle
 from agentcore.core.modules.module_record import ModuleRecord, RegisteredTool
+from agentcore.core.modules.module_runtime import HostServices
 from agentcore.core.modules.modules import Modules
 from agentcore.core.modules.routes import RouteTable
-from agentcore.core.modules.runtime import HostServices
 from agentcore.core.modules.source_choice import SourceChoice
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.core.policy.approval_policy import ApprovalPolicy

@@ -15,14 +15,14 @@ from agentcore.core.core import Core
 from agentcore.core.declarations.hosted_names import pool_of
 from agentcore.core.modules.host_protocols import HostReport, ModuleHost
 from agentcore.errors import ToolError
-from agentcore.hosts.machines.machines import Machines
-from agentcore.hosts.machines.services import MachineServices
+from agentcore.hosts.foreign_machines.machine_registry import Machines
+from agentcore.hosts.foreign_machines.machine_services import MachineServices
 
 # What hosts need is imported with the first one: most servers have none.
 if TYPE_CHECKING:
+    from agentcore.hosts.foreign_machines.foreign_machine import Machine
     from agentcore.hosts.groups.group import Group
-    from agentcore.hosts.machines.machine import Machine
-    from agentcore.hosts.server_end.process_host import ProcessHost
+    from agentcore.hosts.server_side.process_host import ProcessHost
 
 log = structlog.get_logger(__name__)
 
@@ -37,7 +37,7 @@ async def stop_all_surviving_hosts(state: Path, but: Collection[str] = ()) -> li
     found = await asyncio.to_thread(lambda: sorted(path.parent for path in (state / "hosts").glob("*/socket")))
     if not found:
         return []
-    from agentcore.hosts.server_end.host_process import stop_surviving_process  # noqa: PLC0415 - as above
+    from agentcore.hosts.server_side.child_process import stop_surviving_process  # noqa: PLC0415 - as above
 
     return [folder.name for folder in found if folder.name not in but and await stop_surviving_process(folder)]
 
@@ -91,8 +91,8 @@ class Hosts:
 
     def _add_configured_hosts(self, core: Core, of_machines: MachineServices) -> None:
         from agentcore.hosts.groups.group import Group  # noqa: PLC0415 - as above
-        from agentcore.hosts.server_end.process_host import ProcessHost  # noqa: PLC0415
-        from agentcore.hosts.server_end.services import ProcessHostServices  # noqa: PLC0415
+        from agentcore.hosts.server_side.process_host import ProcessHost  # noqa: PLC0415
+        from agentcore.hosts.server_side.process_host_services import ProcessHostServices  # noqa: PLC0415
 
         services = ProcessHostServices(
             config=self._config,

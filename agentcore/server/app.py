@@ -32,7 +32,7 @@ from agentcore.server.http.refusal import Refusal, answer_error
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.http.unread_answers import UNREAD_ANSWERS
 from agentcore.server.live_control import LiveControl
-from agentcore.server.mcp import MCP_PATH, McpEntrance, Pipes
+from agentcore.server.mcp_transports import MCP_PATH, McpEntrance, Pipes
 from agentcore.server.modules import HostViews, ModuleViews
 from agentcore.server.modules.enabling import ModuleSwitch
 from agentcore.server.modules.routes import serve_module_route

@@ -8,7 +8,7 @@ from aiohttp import hdrs, web
 from multidict import CIMultiDictProxy, istr
 from pydantic import SecretStr
 
-from agentcore.api.context import Principal, PrincipalKind
+from agentcore.api.tool_context import Principal, PrincipalKind
 from agentcore.server.addresses import Addresses
 from agentcore.server.http.bounds import Hits
 from agentcore.server.http.cross_origin import allow_cross_origin

@@ -20,15 +20,15 @@ from agentcore.core.containment import exit_now
 from agentcore.core.core import Core
 from agentcore.errors import AgentcoreError
 from agentcore.hosts.hosts import Hosts
-from agentcore.machine import is_in_container, is_root
 from agentcore.server.addresses import LOOPBACK, Addresses, view_addresses
 from agentcore.server.app import Application, create_app, create_approval_app, create_apps_app
 from agentcore.server.http.descriptors import raise_descriptor_limit
 from agentcore.server.http.listening import ListenError, PortTakenError, open_listener, own_name
-from agentcore.server.mcp import Pipes
+from agentcore.server.mcp_transports import Pipes
 from agentcore.server.missing import install_missing, report_missing
 from agentcore.store.state import StateDir, write_private_file
 from agentcore.supervision.loop_guard import STOP_SIGNALS
+from agentcore.this_machine import is_in_container, is_root
 
 log = structlog.get_logger(__name__)
 

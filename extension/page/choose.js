@@ -1,11 +1,11 @@
 /** Selects options of lists, check boxes and radio buttons. */
-import {attribute, holds, its, rootOf, tidy} from './own.js';
+import {attribute, holds, its, rootOf, tidy} from './native-properties.js';
 import {assertUsable, nameOf, press} from './click.js';
 import {isChecked} from './context.js';
 import {isTextField, kindOf, secretOf} from './kinds.js';
 import {labelOf, textOf} from './labels.js';
 import {isDisabled, isShown} from './layout.js';
-import {turn, until} from './pace.js';
+import {turn, until} from './chunked-work.js';
 import {Refusal, done} from './reply.js';
 
 /** The time limit for a list to open, and for a choice to take effect. */

@@ -1,8 +1,8 @@
 /** Simulates pointer clicks: at a position, with the sequence of events that pages expect. */
-import {focused, its, nearest, tidy} from './own.js';
+import {focused, its, nearest, tidy} from './native-properties.js';
 import {labelOf, textOf} from './labels.js';
 import {centreOf, coverAt, drawingOf, isDisabled, isInert, modalDialog} from './layout.js';
-import {drawn, turn} from './pace.js';
+import {drawn, turn} from './chunked-work.js';
 import {Refusal, done} from './reply.js';
 
 /** The number of attempts to follow an element that moves away. */

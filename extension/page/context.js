@@ -1,10 +1,10 @@
 /** Describes the page for a model: its URL and title, its elements, and the selected text. */
-import {attribute, focused, its, rootOf, tidy} from './own.js';
+import {attribute, focused, its, rootOf, tidy} from './native-properties.js';
 import {idOf} from './ids.js';
 import {isTextField, secretOf} from './kinds.js';
 import {placeholderOf} from './labels.js';
 import {isDisabled} from './layout.js';
-import {tellApart} from './places.js';
+import {tellApart} from './element-surroundings.js';
 import {Survey, ofType} from './survey.js';
 
 /**

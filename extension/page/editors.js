@@ -1,7 +1,7 @@
 /** Fills rich text and code editors: their text is managed by a script of the page and changes only through simulated user input. */
-import {focused, holds, its} from './own.js';
+import {focused, holds, its} from './native-properties.js';
 import {CODE_EDITOR} from './kinds.js';
-import {turn, until} from './pace.js';
+import {turn, until} from './chunked-work.js';
 import {Refusal, done} from './reply.js';
 
 /** The time limit for an editor to show the inserted text. */

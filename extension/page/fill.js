@@ -1,10 +1,10 @@
 /** Fills fields in such a way that pages and their frameworks notice the change. */
-import {attribute, tidy} from './own.js';
+import {attribute, tidy} from './native-properties.js';
 import {check, choose} from './choose.js';
 import {assertUsable, nameOf} from './click.js';
 import {edit, isCodeEditor} from './editors.js';
 import {isEditingHost, isTextField, secretOf} from './kinds.js';
-import {turn} from './pace.js';
+import {turn} from './chunked-work.js';
 import {Refusal, done} from './reply.js';
 
 /** @typedef {HTMLInputElement | HTMLTextAreaElement} Field */

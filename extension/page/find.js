@@ -1,9 +1,9 @@
 /** Finds the element that an action targets: by id, selector or name. */
-import {its} from './own.js';
+import {its} from './native-properties.js';
 import {elementOf} from './ids.js';
 import {placeholderOf} from './labels.js';
 import {isInWindow, isShown} from './layout.js';
-import {tellApart} from './places.js';
+import {tellApart} from './element-surroundings.js';
 import {Survey} from './survey.js';
 
 /**

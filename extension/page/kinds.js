@@ -1,5 +1,5 @@
 /** Classifies elements by kind, and detects secret fields. */
-import {attribute, its, tidy} from './own.js';
+import {attribute, its, tidy} from './native-properties.js';
 
 /**
  * @typedef {'input' | 'password' | 'editor' | 'button' | 'link' | 'checkbox' | 'radio' | 'switch' | 'select' | 'combobox'

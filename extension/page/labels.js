@@ -1,5 +1,5 @@
 /** Computes the names of elements. */
-import {attribute, its, rootOf, tidy} from './own.js';
+import {attribute, its, rootOf, tidy} from './native-properties.js';
 
 const UNNAMED = new Set(['script', 'style', 'noscript', 'template', 'select', 'textarea', 'input', 'iframe']);
 /** The maximum number of nodes inspected for the name of one element. */

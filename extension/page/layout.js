@@ -1,5 +1,5 @@
 /** Positions of elements, and whether a user could reach them. Read-only. */
-import {attribute, drawnIn, elementAt, holds, its, nearest, rootOf} from './own.js';
+import {attribute, drawnIn, elementAt, holds, its, nearest, rootOf} from './native-properties.js';
 
 /** @typedef {{left: number, top: number, right: number, bottom: number, width: number, height: number}} Box */
 

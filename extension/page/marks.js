@@ -2,11 +2,11 @@
  * Highlights and underlines, without changes to the DOM: elements are marked by a paused animation, text by the CSS
  * Custom Highlight API. So the page's markup stays identical, and changes the page makes meanwhile are preserved.
  */
-import {focused, its, rootOf, tidy} from './own.js';
+import {focused, its, rootOf, tidy} from './native-properties.js';
 import {nameOf} from './click.js';
 import {isSeenIn} from './labels.js';
 import {selectionIn} from './context.js';
-import {Pace} from './pace.js';
+import {Pace} from './chunked-work.js';
 import {Refusal, done} from './reply.js';
 
 const COLOURS = {highlight: '#ffeb3b', underline: '#e53935'};

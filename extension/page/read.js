@@ -1,5 +1,5 @@
 /** Reads the text of an element. */
-import {tidy} from './own.js';
+import {tidy} from './native-properties.js';
 import {nameOf} from './click.js';
 import {isChecked} from './context.js';
 import {inside} from './fill.js';

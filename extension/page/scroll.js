@@ -1,7 +1,7 @@
 /** Scrolls the page or a scroll container, or brings an element into view. */
-import {drawnIn, elementAt, its} from './own.js';
+import {drawnIn, elementAt, its} from './native-properties.js';
 import {nameOf} from './click.js';
-import {turn} from './pace.js';
+import {turn} from './chunked-work.js';
 import {Refusal, done} from './reply.js';
 
 /** The part of the viewport scrolled in one step; the rest overlaps for orientation. */

@@ -1,9 +1,9 @@
 /** Finds interactive elements. The page is walked in short chunks, with reads of the same kind together and without writes. */
-import {attribute, focused, its, nearest} from './own.js';
+import {attribute, focused, its, nearest} from './native-properties.js';
 import {CANDIDATES, CODE_EDITOR, kindOf, secretOf} from './kinds.js';
 import {Labels, labelOf, placeholderOf} from './labels.js';
 import {coverAt, centreOf, isDisabled, isInert, isInWindow, isShown, modalDialog} from './layout.js';
-import {Pace} from './pace.js';
+import {Pace} from './chunked-work.js';
 
 /**
  * @typedef {import('./kinds.js').Kind} Kind

@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../webui/base/i18n.js';
-import {Listening} from '../webui/base/listening.js';
+import {Listening} from '../webui/base/subscriptions.js';
 import {client} from '../webui/client/client.js';
 import {PAGE_TARGET, pageAddress} from '../webui/client/session.js';
 import {stopState} from '../webui/client/stop-state.js';

@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {client} from '../webui/client/client.js';
 import {Localized, t} from '../webui/base/i18n.js';
-import {Listening} from '../webui/base/listening.js';
+import {Listening} from '../webui/base/subscriptions.js';
 import {onRoute, route} from '../webui/base/router.js';
 import {base, buttons} from '../webui/ui/styles.js';
 import '../webui/chat/ac-view-chats.js';

@@ -1,7 +1,7 @@
 /** Runs the server's calls in shared tabs; the calls of one tab run in order. */
 import {PageError, runPageTool} from '../tab/tab-page.js';
 import {begin, finish} from './journal.js';
-import {keepPicture, picture} from './pictures.js';
+import {keepPicture, picture} from './screenshots.js';
 import {askPerson} from './questions.js';
 import {countActing, findShare} from './shares.js';
 import {siteOf} from './sites.js';

@@ -1,5 +1,5 @@
 /** The tabs that the user shares with chats, each with one. A share is stored before anything acts on it. */
-import {markTab} from './marks.js';
+import {markTab} from './badge.js';
 import {Stored} from './stored.js';
 
 /**

@@ -4,7 +4,7 @@ import {PageError} from '../tab/tab-page.js';
 import {cancel, cancelShare, take} from './calls.js';
 import {Connection} from './connection.js';
 import {outcomes} from './journal.js';
-import {forgetPicture, keepPicture} from './pictures.js';
+import {forgetPicture, keepPicture} from './screenshots.js';
 import {instance, usedServer} from './servers.js';
 import {addShare, allShares, changeShare, findShare, mark, removeShare, shareOfTab} from './shares.js';
 import {siteOf} from './sites.js';

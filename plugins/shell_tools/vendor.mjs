@@ -2,7 +2,7 @@
  * Bundles xterm.js into src/agentcore_shell_tools/component/vendor, with its licence and a manifest that a test checks.
  *
  * The page's policy allows no inline styles. xterm.js makes `<style>` elements and `style` attributes; in the bundle they
- * are elements with a constructed style sheet (component/sheet.js) and properties of `element.style`, which it does allow.
+ * are elements with a constructed style sheet (component/style-sheet.js) and properties of `element.style`, which it does allow.
  *
  * Run: npm ci && npm run vendor
  */

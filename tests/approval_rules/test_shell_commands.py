@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.api import ToolDefinition
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.approval_rules.call_facts import CallFacts
 from agentcore.approval_rules.shell_commands import find_programs
 from agentcore.config.app_json import ApprovalRule, ApprovalsConfig

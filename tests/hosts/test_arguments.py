@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from agentcore.api import Module, ToolContext, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 
 WORDS = {"five": 5}
 

@@ -19,7 +19,7 @@ from agentcore.api import (
     ToolResult,
     tool,
 )
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 
 pytestmark = pytest.mark.spec("H1")
 

@@ -13,7 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from agentcore.api.definition import CallPreview, ToolDefinition
 from agentcore.cli.conversation.answers import format_question
-from agentcore.hosts.server_end.operations import OPERATIONS
+from agentcore.hosts.server_side.operation_access import OPERATIONS
 from agentcore.hosts.wire.declarations import definition_to_wire, preview_to_wire
 from agentcore.hosts.wire.frames import encode_chunk
 from tests.forking import run

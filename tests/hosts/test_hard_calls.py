@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentcore.api import EmbeddedResource, Module, Text, ToolContext, ToolError, ToolResult, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from tests.support.waiting import wait_until
 
 PERSON = Principal("cli")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agentcore.api import Image, Module, ToolContext, ToolResult, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.hosts.worker.ended_calls import RESULTS_BYTES
 from agentcore.testing.hosting import HostPlan, RunningHost, running_host
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentcore.api import Module, ResourceUse, ToolContext, ToolResult, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.supervision.descendants import list_descendants
 from tests.hosts.fake_host import FakeHost, write_fake
 from tests.hosts.lies import (

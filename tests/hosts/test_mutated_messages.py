@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from agentcore.api import Module, ResourceUse, ToolContext, tool
 from agentcore.encoding import to_json
-from agentcore.hosts.server_end.link import HostLink
-from agentcore.hosts.server_end.linked_module import LinkedModule
+from agentcore.hosts.server_side.host_link import HostLink
+from agentcore.hosts.server_side.linked_module import LinkedModule
 from agentcore.hosts.wire.frames import PROTOCOL, encode_chunk
 
 RESOURCE = {

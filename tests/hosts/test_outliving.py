@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agentcore.api import Module, ResourceUse, ToolContext, ToolError, ToolResult, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.config import prepare_roots
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.core import Core
@@ -357,7 +357,7 @@ async def test_start_that_is_broken_off_leaves_it_to_the_next_server(servers, re
     os.kill(before["pid"], signal.SIGSTOP)
     async with servers.starting() as second:
         with monkeypatch.context() as slow:
-            slow.setattr("agentcore.hosts.server_end.host_process.read_private_file", read_slowly)
+            slow.setattr("agentcore.hosts.server_side.child_process.read_private_file", read_slowly)
             start = asyncio.create_task(second.start())
             async with asyncio.timeout(20):
                 while second.find_host("lasting").describe_host().state != "starting":

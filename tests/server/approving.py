@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import aiohttp
 
 from agentcore.api import CallPreview, Module, ToolContext, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.calls.call import CallRequest
 from agentcore.testing.serving import ServerClient
 

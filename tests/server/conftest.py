@@ -14,7 +14,7 @@ import pytest_asyncio
 from aiohttp.test_utils import TestServer
 
 from agentcore.api import Module
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.context_task import ContextTask
 from agentcore.core.core import Core
 from agentcore.core.discovery.families import load_config

@@ -5,7 +5,7 @@ from typing import TypedDict
 import pytest
 
 from agentcore.api import CallPreview, Module, SecretStr, ToolContext, ToolError, ToolResult, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.testing import ModuleNotReadyError
 
 

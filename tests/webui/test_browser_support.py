@@ -26,7 +26,7 @@ MAY_BE_MISSING = {
     "api.Notification": "asked for: Safari on phones has none in a tab",
     "css.properties.accent-color": "looks",
     "css.properties.content-visibility.auto": "less work with long chats",
-    "css.properties.field-sizing": "ui/growing.js does it where the browser does not",
+    "css.properties.field-sizing": "ui/growing-textarea.js does it where the browser does not",
     "css.properties.line-clamp": "beside -webkit-line-clamp, which all have",
     "css.properties.overflow-anchor": "turned off where the page does it itself",
     "css.properties.resize": "a corner to drag, with a mouse",
@@ -42,7 +42,7 @@ EVERYDAY = {"bytes", "command", "connection", "watch", "when"}
 """New members with names that our own objects have."""
 INSTEAD = {
     r"\.isComposing\b": ("base/input-method.js", "isComposing() of base/input-method.js: Safari tells it too late"),
-    r"popover=.?auto": ("", "popover=manual and ui/overlay/elsewhere.js: see there"),
+    r"popover=.?auto": ("", "popover=manual and ui/overlay/outside-press.js: see there"),
     r"(?<!-webkit-user-select: none; )(?<!-webkit-)user-select:": (
         "",
         "-webkit-user-select before it: Safari knows no other",

@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {callerText, chatTitle, rowSign, rowText} from './labels.js';
 import {sessionList} from '../chat/sessions/session-list.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {Localized, formatDuration, formatTime} from '../base/i18n.js';
 import {base} from '../ui/styles.js';
 import '../ui/ac-icon.js';

@@ -2,7 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {chatTitle, outcomeText} from './labels.js';
 import {client} from '../client/client.js';
 import {Localized, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {moduleList} from '../client/module-list.js';
 import {base, buttons, fields} from '../ui/styles.js';
 import '../ui/ac-icon.js';

@@ -3,7 +3,7 @@ import {repeat} from 'lit/directives/repeat.js';
 import {runningCalls} from './running-calls.js';
 import {rowSign} from './labels.js';
 import {Localized, formatNumber, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {href} from '../base/router.js';
 import {base, buttons} from '../ui/styles.js';
 import '../ui/ac-icon.js';

@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {CallLog} from './call-log.js';
 import {Localized, formatNumber, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {href, navigate} from '../base/router.js';
 import {base, buttons} from '../ui/styles.js';
 import {sessionList} from '../chat/sessions/session-list.js';

@@ -4,7 +4,7 @@ import {decisionText, explanation, outcomeText, recordedArguments, rowSign, rowT
 import {client} from '../client/client.js';
 import {keepDraft} from '../tools/drafts.js';
 import {Localized, formatDuration, formatTime, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {hostIn} from '../base/hosted-name.js';
 import {href} from '../base/router.js';
 import {badges, base, buttons} from '../ui/styles.js';

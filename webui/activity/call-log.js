@@ -5,7 +5,7 @@
  * above the anchor, and are loaded a few times a second at most, however many calls end. With a filter, rows that the server has
  * moved to files are below the last page: they are searched when the user asks for it, step by step, and can be stopped.
  */
-import {Soon} from '../base/soon.js';
+import {Soon} from '../base/throttle.js';
 import {Store} from '../base/store.js';
 import {ApiError, client} from '../client/client.js';
 

@@ -1,6 +1,6 @@
 /** Texts and icons for rows of the call log. */
 import {sessionList} from '../chat/sessions/session-list.js';
-import {deciderText} from '../tools/decider.js';
+import {deciderText} from '../tools/decider-text.js';
 import {hasText, t} from '../base/i18n.js';
 import {MASK} from '../schema/secrets.js';
 

@@ -1,5 +1,5 @@
 /** Running calls and their progress. */
-import {Soon} from '../base/soon.js';
+import {Soon} from '../base/throttle.js';
 import {Store} from '../base/store.js';
 import {client} from '../client/client.js';
 

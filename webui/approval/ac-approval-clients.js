@@ -3,9 +3,9 @@ import {client} from '../client/client.js';
 import '../ui/ac-copy.js';
 import '../ui/ac-icon.js';
 import {Localized, formatTime, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {badges, base, buttons, fields} from '../ui/styles.js';
-import {visibleText} from './guard/visible.js';
+import {visibleText} from './guard/visible-text.js';
 
 /** @typedef {{name: string, kind: string, origin: string, scopes: string[], createdAt: number, lastUsedAt: number}} Client */
 

@@ -1,14 +1,14 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, formatTime, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {client} from '../client/client.js';
 import {confirm} from '../ui/overlay/confirm.js';
 import {badges, base, buttons, fields} from '../ui/styles.js';
 import '../ui/ac-icon.js';
 import '../ui/ac-state.js';
 import './cards/ac-approval-host.js';
-import {visibleLine} from './guard/visible.js';
-import {startOver} from './guard/attention.js';
+import {visibleLine} from './guard/visible-text.js';
+import {startOver} from './guard/button-arming.js';
 
 /** @typedef {{name: string, kind: string, state: string, address: string, pairedAt: number | null, mayUseChats: boolean}} PairedHost */
 /** @typedef {import('./cards/ac-approval-host.js').WaitingHost} WaitingHost */

@@ -3,7 +3,7 @@ import {client} from '../client/client.js';
 import '../ui/ac-icon.js';
 import {ownWindow} from './guard/framing.js';
 import {Localized, t} from '../base/i18n.js';
-import {canDecideHere} from './guard/seen.js';
+import {canDecideHere} from './guard/element-visibility.js';
 import {base, buttons, fields} from '../ui/styles.js';
 
 /** Log-in form for a browser that may not approve yet; the code comes from the server's terminal. */

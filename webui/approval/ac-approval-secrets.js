@@ -1,10 +1,10 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, formatList, formatTime, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {client} from '../client/client.js';
 import {badges, base, buttons, fields} from '../ui/styles.js';
 import '../ui/ac-icon.js';
-import {visibleText} from './guard/visible.js';
+import {visibleText} from './guard/visible-text.js';
 
 /** @typedef {{secrets: {name: string, setAt: number, usedBy: string[]}[], missing: Record<string, string[]>}} Secrets */
 

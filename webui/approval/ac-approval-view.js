@@ -6,7 +6,7 @@ import '../ui/ac-empty.js';
 import '../ui/ac-icon.js';
 import '../ui/ac-preferences.js';
 import {Localized, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {stopState} from '../client/stop-state.js';
 import {base, buttons} from '../ui/styles.js';
 import './cards/ac-approval-call.js';
@@ -17,7 +17,7 @@ import './ac-approval-log-in.js';
 import './ac-approval-secrets.js';
 import './cards/ac-approval-pairing.js';
 import {isCallFrame, isFramed, onlyCall, pageOrigin} from './guard/framing.js';
-import {waiting} from './cards/waiting.js';
+import {waiting} from './cards/pending-requests.js';
 
 /** The approval view: pending requests, oldest first; in a separate window also clients, hosts and secrets. */
 export class AcApprovalView extends Localized(LitElement) {

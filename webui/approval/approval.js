@@ -1,7 +1,7 @@
 /** Entry point of the approval view: log in if the address contains a code, and continue to the page if it contains one for the page. */
 import {client} from '../client/client.js';
 import {KEY, hasSession} from '../client/session.js';
-import {waiting} from './cards/waiting.js';
+import {waiting} from './cards/pending-requests.js';
 import {beFramed, isCallFrame, pageOrigin} from './guard/framing.js';
 import '../base/theme.js';
 import './ac-approval-view.js';

@@ -1,4 +1,4 @@
-/** The theme, light or dark: the user's choice, else the system's. Before the first paint, first-look.js applies it. */
+/** The theme, light or dark: the user's choice, else the system's. Before the first paint, theme-before-paint.js applies it. */
 
 const KEY = 'agentcore.theme';
 

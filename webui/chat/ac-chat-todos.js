@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../base/i18n.js';
 import {base} from '../ui/styles.js';
-import {isDone} from '../results/display.js';
+import {isDone} from '../results/call-display.js';
 import {todoText} from '../results/ac-todo-list.js';
 import '../ui/ac-icon.js';
 

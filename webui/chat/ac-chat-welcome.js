@@ -1,8 +1,8 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {approvals} from '../approval/frame/pending.js';
+import {approvals} from '../approval/frame/pending-count.js';
 import {chatSetup} from '../models/setup.js';
 import {Localized, formatDay, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {base, buttons, cards} from '../ui/styles.js';
 import {href} from '../base/router.js';
 import {moduleList} from '../client/module-list.js';

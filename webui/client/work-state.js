@@ -1,6 +1,6 @@
 /** True while something runs: a call, or the answer of a model. */
 import {client} from './client.js';
-import {Soon} from '../base/soon.js';
+import {Soon} from '../base/throttle.js';
 import {Store} from '../base/store.js';
 
 /** Work that ends sooner is not reported: the emergency stop would only flicker. */

@@ -3,7 +3,7 @@ import {Localized, t} from '../base/i18n.js';
 import {base, buttons, cards, code, fields} from '../ui/styles.js';
 import '../ui/ac-command.js';
 import '../ui/ac-copy.js';
-import {CLIENTS} from './connecting.js';
+import {CLIENTS} from './client-configs.js';
 
 /** Instructions for connecting a client: by one command, or by hand. The page creates no key. */
 export class AcConnectClient extends Localized(LitElement) {

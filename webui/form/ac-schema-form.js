@@ -6,7 +6,7 @@ import {FieldElement, errorText} from './fields/field-element.js';
 import {fieldTemplate} from './fields/field-template.js';
 import {pathText, valueAt, withValueAt} from '../schema/paths.js';
 import {errorsOf} from '../schema/validate.js';
-import {growing} from '../ui/growing.js';
+import {growing} from '../ui/growing-textarea.js';
 import {base, buttons, fields} from '../ui/styles.js';
 import './fields/ac-field-boolean.js';
 import './fields/ac-field-choice.js';

@@ -1,5 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {approvalOrigin} from '../approval/frame/pending.js';
+import {approvalOrigin} from '../approval/frame/pending-count.js';
 import {Localized, t} from '../base/i18n.js';
 import {base, buttons, cards} from '../ui/styles.js';
 import '../ui/ac-command.js';

@@ -1,8 +1,8 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
 import {Localized, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
-import {Soon} from '../base/soon.js';
+import {Listening} from '../base/subscriptions.js';
+import {Soon} from '../base/throttle.js';
 import {client} from '../client/client.js';
 import {moduleList} from '../client/module-list.js';
 import {confirm} from '../ui/overlay/confirm.js';

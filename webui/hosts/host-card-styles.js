@@ -1,6 +1,6 @@
 /** Common parts of host cards: styles, a fact with its name, a usage meter, and pending tools. */
 import {css, html} from 'lit';
-import {approvalOrigin} from '../approval/frame/pending.js';
+import {approvalOrigin} from '../approval/frame/pending-count.js';
 import {t} from '../base/i18n.js';
 import '../ui/ac-icon.js';
 

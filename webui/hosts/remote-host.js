@@ -1,6 +1,6 @@
 /** Hosts on other machines: their data, the possible actions, and safe display of what they report. */
 import {client} from '../client/client.js';
-import {visibleText} from '../approval/guard/visible.js';
+import {visibleText} from '../approval/guard/visible-text.js';
 
 /** @typedef {{name: string, title: string, state: string, isListed: boolean, reason: string, tools: number, waiting: number, problems: string[]}} RemoteModule  `reason`: why it does not run; `waiting`: tools that the user has not seen yet */
 /** @typedef {'waiting' | 'running' | 'away' | 'draining' | 'drained' | 'disconnected'} RemoteState  `waiting`: it was never added */

@@ -2,7 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {keyed} from 'lit/directives/keyed.js';
 import {chatSetup} from './setup.js';
 import {Localized, inLocale, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {badges, base, buttons} from '../ui/styles.js';
 import '../ui/ac-icon.js';
 import './ac-local-servers.js';

@@ -2,7 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {chatSetup} from './setup.js';
 import {Localized, t} from '../base/i18n.js';
 import {isComposing} from '../base/input-method.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {badges, base, buttons, fields} from '../ui/styles.js';
 import '../ui/ac-icon.js';
 import './ac-provider-form.js';

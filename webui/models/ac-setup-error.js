@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {client} from '../client/client.js';
 import {Localized, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {base, buttons, code, fields} from '../ui/styles.js';
 import {detailsOf, toldOf} from './provider-error.js';
 import '../ui/ac-icon.js';

@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {componentTitle, moduleList} from '../client/module-list.js';
 import {reopenTab} from '../tabs/reopen-tab.js';
 import {nameOf, resourceTabs} from '../tabs/resource-tabs.js';

@@ -1,9 +1,9 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {locale, Localized, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {toolList} from '../client/tool-list.js';
 import {isBroken, reasonOf, shownState, waitsForPerson} from '../client/module-list.js';
-import {onDisk} from './on-disk.js';
+import {onDisk} from './disk-changes.js';
 import {href} from '../base/router.js';
 import {badges, base} from '../ui/styles.js';
 import '../ui/ac-icon.js';

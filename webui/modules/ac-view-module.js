@@ -1,11 +1,11 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, formatDuration, formatTime, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {client} from '../client/client.js';
 import {adviceOf, componentTitle, isBroken, moduleList, reasonOf, shownState, waitsForPerson} from '../client/module-list.js';
-import {onDisk} from './on-disk.js';
+import {onDisk} from './disk-changes.js';
 import {href} from '../base/router.js';
-import {firstSentence} from '../base/sentences.js';
+import {firstSentence} from '../base/first-sentence.js';
 import {badges, base, buttons, cards, views} from '../ui/styles.js';
 import {confirm} from '../ui/overlay/confirm.js';
 import {toast, toastError} from '../ui/toasts.js';

@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../base/i18n.js';
-import {initialValue} from '../schema/initial.js';
+import {initialValue} from '../schema/initial-values.js';
 import {base, buttons, fields} from '../ui/styles.js';
 import '../form/ac-schema-form.js';
 import '../ui/ac-icon.js';

@@ -2,7 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
 import {Localized, formatNumber, t} from '../base/i18n.js';
 import {isComposing} from '../base/input-method.js';
-import {growing} from '../ui/growing.js';
+import {growing} from '../ui/growing-textarea.js';
 import {badges, base, buttons, fields} from '../ui/styles.js';
 import '../ui/ac-icon.js';
 

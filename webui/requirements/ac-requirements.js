@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {requirementList} from '../client/requirement-list.js';
 import {badges, base, buttons, cards} from '../ui/styles.js';
 import {toastError} from '../ui/toasts.js';

@@ -2,7 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {client} from '../client/client.js';
 import {Localized, formatBytes, t} from '../base/i18n.js';
 import {ArtifactText} from './artifact-text.js';
-import {languageOf} from './recognise.js';
+import {languageOf} from './text-detection.js';
 import {base, buttons, cards, fields} from '../ui/styles.js';
 import '../ui/content/ac-code.js';
 import '../ui/ac-error-card.js';

@@ -1,5 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {diffOf, headline} from './display.js';
+import {diffOf, headline} from './call-display.js';
 import {Localized, t} from '../base/i18n.js';
 import {base} from '../ui/styles.js';
 import '../ui/content/ac-code.js';
@@ -21,7 +21,7 @@ export class AcCallMeaning extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {import('./display.js').Display | null} */
+    /** @type {import('./call-display.js').Display | null} */
     this.display = null;
     /** True if the result shows the diff already. */
     this.hasDiff = false;

@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../base/i18n.js';
-import {tableIn, tableOf} from '../ui/content/table-of.js';
+import {tableIn, tableOf} from '../ui/content/table-data.js';
 import {base, buttons} from '../ui/styles.js';
 import '../ui/content/ac-json-tree.js';
 import '../ui/content/ac-table.js';

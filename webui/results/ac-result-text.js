@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../base/i18n.js';
-import {formsOf, jsonOf, languageOf, numberedLines} from './recognise.js';
+import {formsOf, jsonOf, languageOf, numberedLines} from './text-detection.js';
 import {partsOf} from '../ui/content/unified-diff.js';
 import {base, buttons} from '../ui/styles.js';
 import '../ui/content/ac-code.js';
@@ -37,10 +37,10 @@ export class AcResultText extends Localized(LitElement) {
     super();
     this.text = '';
     this.name = '';
-    /** @type {import('./recognise.js').Form | null} */
+    /** @type {import('./text-detection.js').Form | null} */
     this._chosen = null;
     this._wraps = true;
-    /** @type {import('./recognise.js').Form[]} */
+    /** @type {import('./text-detection.js').Form[]} */
     this._forms = ['text'];
   }
 
@@ -61,16 +61,16 @@ export class AcResultText extends Localized(LitElement) {
     return html`${this._renderForms(form)}${this._renderAs(form)}`;
   }
 
-  /** @param {import('./recognise.js').Form} form */
+  /** @param {import('./text-detection.js').Form} form */
   _renderForms(form) {
-    const button = (/** @type {import('./recognise.js').Form} */ one) => html`
+    const button = (/** @type {import('./text-detection.js').Form} */ one) => html`
       <button class="small quiet" aria-pressed=${one === form} @click=${() => { this._chosen = one; }}>${t(`results.form.${one}`)}</button>`;
     const wrap = form === 'text' ? html`
       <button class="small quiet wrap" aria-pressed=${this._wraps} @click=${() => { this._wraps = !this._wraps; }}>${t('results.wrap')}</button>` : nothing;
     return html`<div class="forms" role="group" aria-label=${t('results.shownAs')}>${wrap}${this._forms.length > 1 ? this._forms.map(button) : nothing}</div>`;
   }
 
-  /** @param {import('./recognise.js').Form} form */
+  /** @param {import('./text-detection.js').Form} form */
   _renderAs(form) {
     switch (form) {
       case 'diff': return html`<div class="parts">${partsOf(this.text).map((part) => (part.isDiff

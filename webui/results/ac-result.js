@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../base/i18n.js';
-import {diffsIn, jsonOf} from './recognise.js';
+import {diffsIn, jsonOf} from './text-detection.js';
 import {base, buttons} from '../ui/styles.js';
 import './ac-artifact.js';
 import '../ui/content/ac-code.js';

@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, formatTime, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {href} from '../base/router.js';
 import {client} from '../client/client.js';
 import {badges, base, buttons, cards} from '../ui/styles.js';

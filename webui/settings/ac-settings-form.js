@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {client} from '../client/client.js';
 import {Localized, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {moduleList} from '../client/module-list.js';
 import {SettingsEdit} from './settings-edit.js';
 import {groupsOf, lockOf, pathOf, problemsElsewhere, rowsOf, waitsForPerson} from './settings-model.js';

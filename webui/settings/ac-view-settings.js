@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
 import {Localized, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {moduleList} from '../client/module-list.js';
 import {href} from '../base/router.js';
 import {base, buttons, views} from '../ui/styles.js';

@@ -1,9 +1,9 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {classMap} from 'lit/directives/class-map.js';
-import {approvalOrigin, approvals} from '../approval/frame/pending.js';
+import {approvalOrigin, approvals} from '../approval/frame/pending-count.js';
 import {client} from '../client/client.js';
 import {Localized, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {onRoute, route} from '../base/router.js';
 import {findSection} from './sections.js';
 import {stopState} from '../client/stop-state.js';

@@ -1,7 +1,7 @@
 import {LitElement, css, html} from 'lit';
-import {approvals} from '../approval/frame/pending.js';
+import {approvals} from '../approval/frame/pending-count.js';
 import {Localized, formatNumber, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {onRoute, route} from '../base/router.js';
 import {viewTitle} from '../base/view-title.js';
 import {findSection} from './sections.js';

@@ -1,10 +1,10 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
-import {approvals} from '../approval/frame/pending.js';
+import {approvals} from '../approval/frame/pending-count.js';
 import {desktopNotices} from '../approval/tray/desktop-notices.js';
 import {client} from '../client/client.js';
 import {Localized, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {componentTitle, moduleList} from '../client/module-list.js';
 import {href, onRoute, route} from '../base/router.js';
 import {SECTIONS} from './sections.js';

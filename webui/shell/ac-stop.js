@@ -2,7 +2,7 @@ import {LitElement, css, html} from 'lit';
 import {classMap} from 'lit/directives/class-map.js';
 import {confirm} from '../ui/overlay/confirm.js';
 import {Localized, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {stopState} from '../client/stop-state.js';
 import {workState} from '../client/work-state.js';
 import {base, buttons} from '../ui/styles.js';

@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
 import {Localized, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {client} from '../client/client.js';
 import {skillList} from '../client/skill-list.js';
 import {badges, base, buttons, cards, views} from '../ui/styles.js';

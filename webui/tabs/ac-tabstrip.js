@@ -4,7 +4,7 @@ import {repeat} from 'lit/directives/repeat.js';
 import {confirm} from '../ui/overlay/confirm.js';
 import {Localized, t} from '../base/i18n.js';
 import {isComposing} from '../base/input-method.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {reopenTab} from './reopen-tab.js';
 import {nameOf, resourceTabs} from './resource-tabs.js';
 import {href, navigate, onRoute, route} from '../base/router.js';
@@ -76,9 +76,11 @@ export class AcTabstrip extends Localized(LitElement) {
     this._announcement = '';
     this._isFull = false;
     this._seen = '';
+    /** Returns the items of the menu, as they are now. @type {() => import('../ui/overlay/ac-menu.js').MenuItem[]} */
+    this._menuItems = () => [];
     this._drag = new TabDrag(this, (shown, before) => void this._change(shown, {before}));
     this._resizes = new ResizeObserver(() => this._measure());
-    new Listening(this, () => [resourceTabs.subscribe(() => this.requestUpdate()), onRoute(() => this.requestUpdate())]);
+    new Listening(this, () => [resourceTabs.subscribe(() => this._onTabsChanged()), onRoute(() => this.requestUpdate())]);
   }
 
   disconnectedCallback() {
@@ -162,13 +164,34 @@ export class AcTabstrip extends Localized(LitElement) {
 
   // -- tab actions ----------------------------------------------------------------------------------------------
 
+  _onTabsChanged() {
+    this.requestUpdate();
+    void this._menu?.change(this._menuItems());
+  }
+
+  /** @param {() => import('../ui/overlay/ac-menu.js').MenuItem[]} items @param {HTMLElement} anchor @param {string} label */
+  _showMenu(items, anchor, label) {
+    this._menuItems = items;
+    return this._menu?.open(items(), anchor, label);
+  }
+
   /** @param {ShownTab} shown */
   _openMenu(shown) {
+    const {tabId} = shown.tab;
+    const items = () => {
+      const now = resourceTabs.tabs.find(({tab}) => tab.tabId === tabId);
+      return now ? this._itemsOf(now) : [];
+    };
+    return this._showMenu(items, this._link(tabId), t('tabs.menu', {name: nameOf(shown)}));
+  }
+
+  /** @param {ShownTab} shown */
+  _itemsOf(shown) {
     const {tab, resource} = shown;
     const kin = resourceTabs.tabs.filter((other) => other.tab.pinned === tab.pinned);
     const at = kin.findIndex((other) => other.tab.tabId === tab.tabId);
     const keeps = resource.keepRunning;
-    return this._menu.open([
+    return [
       {label: t(tab.pinned ? 'tabs.unpin' : 'tabs.pin'), icon: tab.pinned ? 'pin-off' : 'pin', run: () => this._change(shown, {pinned: !tab.pinned})},
       {label: t('tabs.rename'), icon: 'pencil', run: () => this._rename(shown)},
       {label: t('tabs.moveLeft'), icon: 'arrow-left', isOff: at === 0, run: () => this._step(shown, -1)},
@@ -176,21 +199,21 @@ export class AcTabstrip extends Localized(LitElement) {
       ...(tab.closed ? [{label: t('tabs.openAgain'), icon: 'refresh-cw', isApart: true, run: () => reopenTab(shown)}] : []),
       ...(tab.closed ? [] : [{label: t('tabs.keepRunning'), isChecked: keeps, isApart: true, run: () => this._try(() => resourceTabs.keepRunning(resource.resourceId, !keeps))}]),
       {label: t('tabs.close'), icon: 'x', run: () => this._close(shown)},
-    ], this._link(tab.tabId), t('tabs.menu', {name: nameOf(shown)}));
+    ];
   }
 
   /** @param {Event} event */
   _openList(event) {
-    const items = resourceTabs.tabs.map((shown) => ({
+    const items = () => resourceTabs.tabs.map((shown) => ({
       label: nameOf(shown), isChosen: isCurrent(shown), run: () => navigate(pathOf(shown)),
     }));
-    return this._menu.open(items, /** @type {HTMLElement} */ (event.currentTarget), t('tabs.all'));
+    return this._showMenu(items, /** @type {HTMLElement} */ (event.currentTarget), t('tabs.all'));
   }
 
   /** @param {ShownTab} shown @param {Parameters<typeof resourceTabs.change>[1]} wanted */
   async _change({tab}, wanted) {
     await this._try(() => resourceTabs.change(tab.tabId, wanted));
-    await this._focus(tab.tabId);
+    if (!this._menu?.isOpen) await this._focus(tab.tabId);
   }
 
   /** Move a tab by one position, within the pinned or the unpinned tabs. @param {ShownTab} shown @param {-1 | 1} by */
@@ -296,7 +319,7 @@ export class AcTabstrip extends Localized(LitElement) {
   // -- elements -------------------------------------------------------------------------------------------------
 
   get _menu() {
-    return /** @type {import('../ui/overlay/ac-menu.js').AcMenu} */ (this.renderRoot.querySelector('ac-menu'));
+    return /** @type {import('../ui/overlay/ac-menu.js').AcMenu | null} */ (this.renderRoot.querySelector('ac-menu'));
   }
 
   /** @param {string} tabId */

@@ -36,6 +36,8 @@ class ResourceTabs extends Store {
     /** @type {Promise<void> | null} */
     this._loading = null;
     this._isStale = false;
+    /** Resources that changed during a load, whose answer may be older. @type {Resource[]} */
+    this._changed = [];
     /** Closed tabs that are being reopened: `working`, or `waiting` for approval. @type {Map<string, 'working' | 'waiting'>} */
     this._opening = new Map();
     /** Former resources of tabs, mapped to the resources that replaced them. @type {Map<string, string>} */
@@ -153,9 +155,11 @@ class ResourceTabs extends Store {
   async _loadAll() {
     while (this._isStale) {
       this._isStale = false;
+      this._changed = [];
       try {
         const [{resources}, {tabs}] = await Promise.all([client.get('/api/resources'), client.get('/api/tabs')]);
         this._resources = new Map(resources.map((/** @type {Resource} */ resource) => [resource.resourceId, resource]));
+        for (const resource of this._changed) this._keep(resource);
         this._noteReplaced(tabs);
         this._tabs = tabs;
         this.isLoaded = true;
@@ -176,9 +180,15 @@ class ResourceTabs extends Store {
 
   /** @param {Resource} resource */
   _put(resource) {
+    if (this._loading) this._changed.push(resource);
+    this._keep(resource);
+    this.notify();
+  }
+
+  /** @param {Resource} resource */
+  _keep(resource) {
     if (resource.status === 'closed') this._resources.delete(resource.resourceId);
     else this._resources.set(resource.resourceId, resource);
-    this.notify();
   }
 
   /** @param {string} tabId @param {string} before */

@@ -2,7 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {asCli, asCurl, asJson} from './commands.js';
 import {Localized, formatDuration, t} from '../base/i18n.js';
 import {isComposing} from '../base/input-method.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {hostList} from '../client/host-list.js';
 import {base, buttons, cards, fields} from '../ui/styles.js';
 import '../ui/ac-copy.js';

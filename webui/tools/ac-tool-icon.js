@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {Listening} from '../base/listening.js';
-import {onLook, shownTheme} from '../base/look.js';
+import {Listening} from '../base/subscriptions.js';
+import {onLook, shownTheme} from '../base/shown-theme.js';
 
 /** Icon of a tool, if it has one: a self-contained image, so that nothing is loaded and no script in it runs. */
 export class AcToolIcon extends LitElement {

@@ -5,7 +5,7 @@ import {search} from '../base/fuzzy.js';
 import {Localized, t} from '../base/i18n.js';
 import {isComposing} from '../base/input-method.js';
 import {href} from '../base/router.js';
-import {firstSentence} from '../base/sentences.js';
+import {firstSentence} from '../base/first-sentence.js';
 import {base, buttons, fields} from '../ui/styles.js';
 import '../ui/ac-icon.js';
 import './ac-tool-effects.js';

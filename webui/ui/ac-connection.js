@@ -1,7 +1,7 @@
 import {LitElement, css, html} from 'lit';
 import {client} from '../client/client.js';
 import {Localized, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {base} from './styles.js';
 
 /** State of the connection to the server. */

@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
 import {Localized, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {base, buttons} from './styles.js';
 import {toasts} from './toasts.js';
 import './ac-icon.js';

@@ -1,14 +1,14 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
-import {onLook} from '../base/look.js';
+import {Listening} from '../base/subscriptions.js';
+import {onLook} from '../base/shown-theme.js';
 import {client} from '../client/client.js';
 import {base, buttons} from '../ui/styles.js';
 import {toastError} from '../ui/toasts.js';
 import '../ui/ac-icon.js';
 import './ac-view-note.js';
 import './ac-view-question.js';
-import {fitHeight, hostContext} from './surroundings.js';
+import {fitHeight, hostContext} from './view-context.js';
 import {toolResult} from './tool-result.js';
 import {ViewHost} from './view-host.js';
 

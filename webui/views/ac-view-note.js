@@ -1,5 +1,5 @@
 import {LitElement, css, html} from 'lit';
-import {visible, visibleText} from '../approval/guard/visible.js';
+import {visible, visibleText} from '../approval/guard/visible-text.js';
 import {Localized, t} from '../base/i18n.js';
 import {base, buttons} from '../ui/styles.js';
 

@@ -46,10 +46,10 @@ from agentcore.api.host_kinds.frames import (
     MakePeer,
     Transport,
 )
+from agentcore.api.host_kinds.host_side import HostMachine, HostProgram, HostWorker, MakeProgram
 from agentcore.api.host_kinds.kind import HostKind
-from agentcore.api.host_kinds.machine import HostMachine, HostProgram, HostWorker, MakeProgram
 from agentcore.api.host_kinds.outgoing import FrameQueue
-from agentcore.api.host_kinds.server import (
+from agentcore.api.host_kinds.server_side import (
     GroupHost,
     HostAnnouncement,
     HostDriver,

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agentcore.api.host_kinds.config import HostGroupConfig
-from agentcore.api.host_kinds.machine import MakeProgram
-from agentcore.api.host_kinds.server import HostGroup, HostSource
+from agentcore.api.host_kinds.host_side import MakeProgram
+from agentcore.api.host_kinds.server_side import HostGroup, HostSource
 
 if TYPE_CHECKING:
     import click

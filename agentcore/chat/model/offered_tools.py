@@ -11,7 +11,7 @@ from agentcore.core.declarations.definitions import RESERVED_NAMES
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.store.chat import CallKind
-from agentcore.tool_forms import LoweredSchema
+from agentcore.tool_formats import LoweredSchema
 
 
 class OfferedTool(NamedTuple):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from agentcore.tool_forms import DIALECTS, Dialect
+from agentcore.tool_formats import DIALECTS, Dialect
 
 ProviderName = Literal["openai", "anthropic"]
 

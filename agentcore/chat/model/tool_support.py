@@ -9,8 +9,8 @@ import aiohttp
 import structlog
 
 from agentcore.chat.bounds import CONTEXT_LIST_SECONDS
-from agentcore.chat.model.prompted import parse_written
 from agentcore.chat.model.provider_models import read_answer
+from agentcore.chat.model.text_tool_call_parsing import parse_written
 from agentcore.chat.settings import ModelChoice
 from agentcore.errors import ToolError
 

@@ -11,7 +11,7 @@ from agentcore.chat.turn.tool_output import client_output
 from agentcore.chat.turn.untrusted import use_mark
 from agentcore.core.approvals import ApprovalRequest, Verdict, check_approver
 from agentcore.core.calls.call import ModelReader
-from agentcore.core.calls.model_part import ArtifactReading
+from agentcore.core.calls.result_shortening import ArtifactReading
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
 from agentcore.store.chat import ChatCallRow, ChatCallState, ChatSessionRow

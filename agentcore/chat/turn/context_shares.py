@@ -9,10 +9,10 @@ from agentcore.bounds import MODEL_CHARS
 from agentcore.chat.bounds import FOLDER_SHARE, RESULT_CHARS_A_TOKEN, RESULT_CHARS_MIN, TINY_CONTEXT_TOKENS, TOOLS_SHARE
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.settings import AgentConfig
+from agentcore.chat.turn.text_tool_call_format import WrittenForm, format_signature
 from agentcore.chat.turn.token_estimate import text_tokens, tools_tokens
-from agentcore.chat.turn.written_form import WrittenForm, format_signature
 from agentcore.core.calls.call import ModelReader
-from agentcore.tool_forms import LoweredSchema
+from agentcore.tool_formats import LoweredSchema
 
 _SIZES: WeakKeyDictionary[LoweredSchema, int] = WeakKeyDictionary()
 

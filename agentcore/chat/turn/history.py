@@ -25,8 +25,8 @@ from agentcore.chat.model.thinking_tags import THINKING_FIELD
 from agentcore.chat.session.transcript import CUT_OFF, REPEATED, STOPPED
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.attachments import user_text_of
+from agentcore.chat.turn.text_tool_call_format import WrittenForm, format_call
 from agentcore.chat.turn.tool_output import ToolOutput
-from agentcore.chat.turn.written_form import WrittenForm, format_call
 from agentcore.store.chat import ContextMessage
 
 

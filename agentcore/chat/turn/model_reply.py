@@ -8,15 +8,15 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart,
 from agentcore.chat.model.engine import Engine
 from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.offered_tools import OfferedTool
-from agentcore.chat.model.prompted import WrittenCallFilter, parse_written
 from agentcore.chat.model.providers import PROVIDERS
+from agentcore.chat.model.text_tool_call_parsing import WrittenCallFilter, parse_written
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import ModelChoice
 from agentcore.chat.system import SystemPart
 from agentcore.chat.texts import Locale
 from agentcore.chat.turn import history
 from agentcore.chat.turn.prompts import build_instructions, system_message
-from agentcore.chat.turn.written_form import WrittenForm
+from agentcore.chat.turn.text_tool_call_format import WrittenForm
 from agentcore.chat.wire import PageInfo
 from agentcore.store.chat import UsedTokens
 

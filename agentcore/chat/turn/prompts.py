@@ -9,11 +9,11 @@ from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.system import SystemPart
 from agentcore.chat.texts import Locale, localized_text
+from agentcore.chat.turn.text_tool_call_format import WrittenForm, format_call, format_signature, write_examples
 from agentcore.chat.turn.untrusted import mark_untrusted, one_line
-from agentcore.chat.turn.written_form import WrittenForm, format_call, format_signature, write_examples
 from agentcore.chat.wire import PageInfo
 from agentcore.net import host_of
-from agentcore.tool_forms import DIALECTS
+from agentcore.tool_formats import DIALECTS
 
 _ASK_FOR_MORE = "request_more_elements"
 _ACT = "page_action"

@@ -12,7 +12,7 @@ from agentcore.chat.turn.call_announcement import CallAnnouncement
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
 from agentcore.core.approvals import ApprovalRequest, Verdict
 from agentcore.core.calls.call import CallOutcome, CallRequest, new_call_id
-from agentcore.core.calls.model_part import ArtifactReading
+from agentcore.core.calls.result_shortening import ArtifactReading
 from agentcore.core.core import Core
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.errors import ToolError

@@ -31,7 +31,7 @@ from agentcore.chat.turn.server_call import ONLY_LOOKS, effects_of, skipped_erro
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
 from agentcore.chat.turn.toolbox import OWN_TOOLS, Toolbox, callable_tools
 from agentcore.core.calls.call import Call, CallRequest
-from agentcore.core.calls.model_part import ArtifactReading
+from agentcore.core.calls.result_shortening import ArtifactReading
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
 from agentcore.store.chat import ChatCallRow

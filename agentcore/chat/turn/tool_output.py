@@ -9,7 +9,7 @@ from agentcore.chat.bounds import EDITED_BYTES
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.untrusted import mark_untrusted
 from agentcore.core.calls.call import CallOutcome
-from agentcore.core.calls.model_part import ArtifactReading, SaveArtifact, truncate_text
+from agentcore.core.calls.result_shortening import ArtifactReading, SaveArtifact, truncate_text
 from agentcore.documents import PICTURES
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError

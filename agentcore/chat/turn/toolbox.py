@@ -14,7 +14,7 @@ from agentcore.chat.turn.context_shares import DefinitionBudget
 from agentcore.chat.turn.tool_search import extract_words, search_tools, summary_line
 from agentcore.errors import ToolError
 from agentcore.near_names import near_names, shorten_name
-from agentcore.tool_forms import LoweredSchema
+from agentcore.tool_formats import LoweredSchema
 
 FIND_TOOLS = "find_tools"
 """The tool that finds tools; the name is reserved."""

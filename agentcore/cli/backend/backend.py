@@ -23,7 +23,7 @@ class Backend(Protocol):
     """Carries out the requests of commands."""
 
     def list_tools(self, form: str = "agentcore", host: str = "") -> list[dict[str, Any]]:
-        """Return all tools in agentcore's form or one of `agentcore.tool_forms.FORMS`, as seen by `host` if given."""
+        """Return all tools in agentcore's form or one of `agentcore.tool_formats.FORMS`, as seen by `host` if given."""
         ...
 
     def call_tool(self, call: ToolCall, notify: Notify) -> bytes:

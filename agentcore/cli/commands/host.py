@@ -96,7 +96,7 @@ def host(
     from agentcore.core.containment import bounded_runner
     from agentcore.core.discovery.families import load_config
     from agentcore.core.process_privacy import hide_secrets
-    from agentcore.hosts.machine_program import (
+    from agentcore.hosts.foreign_worker import (
         HostCallbacks,
         HostNotPaired,
         Server,

@@ -3,7 +3,7 @@
 import sys
 from typing import Protocol, get_args
 
-from agentcore.api.context import KeyScope
+from agentcore.api.tool_context import KeyScope
 from agentcore.cli.terminal.call_dialogue import CallDialogue, call_help
 from agentcore.cli.terminal.terminal import EXPIRED, TERMINAL, number_needed, write_line
 from agentcore.cli.terminal.typed_answer import Proof

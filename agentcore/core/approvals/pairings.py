@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from agentcore.api.context import KeyScope
+from agentcore.api.tool_context import KeyScope
 from agentcore.bounds import APPROVAL_SECONDS, PAIRINGS_WAITING
 from agentcore.core.events import EventBus
 from agentcore.errors import ToolError

@@ -9,7 +9,7 @@ from agentcore.core.approvals.pending import PendingApproval
 from agentcore.core.approvals.queue import ApprovalQueue
 from agentcore.core.calls.admission import admit_call
 from agentcore.core.calls.call import Call, CallOutcome, CallRequest, Notify, PreparedCall
-from agentcore.core.calls.context import CallServices
+from agentcore.core.calls.call_context import CallServices
 from agentcore.core.calls.continued_calls import CarriedOnCalls
 from agentcore.core.calls.conversation import ConversationSlot
 from agentcore.core.calls.errors import CallDetached, CallTimeout, ModuleError, cancelled_error, error_from_exception

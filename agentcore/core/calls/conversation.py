@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 
 from agentcore.api import ChatSession
 from agentcore.core.calls.call import Call
-from agentcore.core.calls.forms import FormField
+from agentcore.core.calls.question_form import FormField
 from agentcore.errors import ToolError
 
 InquiryKind = Literal["text", "form", "address", "sample"]

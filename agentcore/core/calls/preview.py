@@ -10,7 +10,7 @@ import structlog
 from agentcore.api.definition import EFFECTS, SESSION_ONLY, CallPreview, Effect, ToolDefinition
 from agentcore.bounds import PREVIEW_CHARS, PREVIEW_ENTRIES, PREVIEW_SECONDS
 from agentcore.core.calls.call import Call, PreparedCall
-from agentcore.core.calls.context import CallContext
+from agentcore.core.calls.call_context import CallContext
 from agentcore.core.calls.errors import read_error
 from agentcore.core.calls.preview_turns import PreviewTurn, PreviewTurns
 from agentcore.core.containment.containment import run_contained

@@ -9,12 +9,12 @@ from agentcore.api import ArtifactLink, ToolResult
 from agentcore.config.app_json import LimitsConfig
 from agentcore.core.approvals.request import ApprovalRequest
 from agentcore.core.calls.call import Call, CallOutcome, PreparedCall
-from agentcore.core.calls.context import CallContext, CallServices
+from agentcore.core.calls.call_context import CallContext, CallServices
 from agentcore.core.calls.errors import CallTimeout, on_other_host, read_error
-from agentcore.core.calls.model_part import ArtifactReading, add_note, model_part
 from agentcore.core.calls.permission import Permission
 from agentcore.core.calls.prepare import Preparation
 from agentcore.core.calls.preview import approval_basis
+from agentcore.core.calls.result_shortening import ArtifactReading, add_note, model_part
 from agentcore.core.calls.results import cap_result, fits_limits, to_result
 from agentcore.core.calls.settling import row_of
 from agentcore.core.containment.ownership import CALL, OWNER

@@ -5,7 +5,7 @@ from typing import Annotated, Protocol
 
 from pydantic import Field
 
-from agentcore.api.port import operation
+from agentcore.api.operation import operation
 from agentcore.bounds import STORED_BYTES
 from agentcore.core.containment.preview_state import refuse_in_preview
 from agentcore.core.containment.reading import WrongValueError, read_text

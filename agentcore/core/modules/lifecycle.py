@@ -18,9 +18,9 @@ from agentcore.core.modules.hook_calls import bind_runtime, call_hook
 from agentcore.core.modules.host_protocols import ModuleHosts, ModuleProxy, NoModuleHosts
 from agentcore.core.modules.leftovers import Surroundings, clear_up
 from agentcore.core.modules.module_record import ModuleRecord
+from agentcore.core.modules.module_runtime import HostedRuntime, HostServices, ModuleRuntime
 from agentcore.core.modules.offers import Offers
 from agentcore.core.modules.preparation import Preparation
-from agentcore.core.modules.runtime import HostedRuntime, HostServices, ModuleRuntime
 from agentcore.core.modules.source_choice import SourceChoice
 from agentcore.core.modules.tool_registry import HostFacts, ToolRegistry
 from agentcore.errors import ToolError

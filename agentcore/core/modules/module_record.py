@@ -18,7 +18,7 @@ from agentcore.core.declarations.hosted_names import name_for_people
 from agentcore.core.declarations.manifest import Manifest
 from agentcore.pace import Pace
 from agentcore.secrets import register_masked_values
-from agentcore.tool_forms import FORMS, FormName, LoweredSchema, check_tool
+from agentcore.tool_formats import FORMS, FormName, LoweredSchema, check_tool
 
 if TYPE_CHECKING:
     from agentcore.core.discovery.source_search import Found

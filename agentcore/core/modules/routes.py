@@ -8,7 +8,7 @@ from typing import get_args
 
 from pydantic import BaseModel
 
-from agentcore.api.context import KeyScope
+from agentcore.api.tool_context import KeyScope
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.core.containment.reading import WrongValueError, read_model, read_text
 

@@ -8,13 +8,13 @@ from typing import Annotated, Any, get_origin
 
 from pydantic import BaseModel
 
-from agentcore.api.context import KeyScope
 from agentcore.api.hosts import AnswerHosts
 from agentcore.api.login import Login
-from agentcore.api.port import AtMost, Matches, Operation, operations_of
+from agentcore.api.operation import AtMost, Matches, Operation, operations_of
 from agentcore.api.report import ReadReport
 from agentcore.api.requirement import Requirement
 from agentcore.api.runtime import Runtime
+from agentcore.api.tool_context import KeyScope
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.core.containment.reading import WrongValueError, read_mapping, read_number, read_text
 from agentcore.core.containment.requirement import ModuleRequirement

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from agentcore.api import CallPreview, Effect, Principal, ToolDefinition
-from agentcore.api.context import PrincipalKind
+from agentcore.api.tool_context import PrincipalKind
 from agentcore.approval_rules.call_facts import CallFacts
 from agentcore.approval_rules.command_pattern import escape_pattern
 from agentcore.approval_rules.criteria import Criteria, RunsOn, Url

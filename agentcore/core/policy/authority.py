@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from agentcore.api.context import KeyScope, Principal
+from agentcore.api.tool_context import KeyScope, Principal
 from agentcore.approval_rules.decisions import ApprovalMode, DecisionKind
 from agentcore.errors import ToolError
 

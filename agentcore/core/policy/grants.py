@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from agentcore.api.context import PrincipalKind
+from agentcore.api.tool_context import PrincipalKind
 from agentcore.approval_rules.call_facts import CallFacts
 from agentcore.approval_rules.criteria import Criteria, Patterns
 from agentcore.store.approvals.rows import GrantRow

@@ -134,16 +134,19 @@ class Tabs:
         """The tabs from left to right; pinned ones come first."""
         return list(self._tabs)
 
-    def find_icon(self, tab_id: str) -> Image:
+    def find_icon(self, tab_id: str, icon_id: str = "") -> Image:
         """The icon that the resource of a tab had last.
 
+        Args:
+            icon_id: The icon that it has to be; empty for any.
         Raises:
             ToolError: `tab_not_found`, `icon_not_found`.
         """
         tab = self._find_tab(tab_id)
         icon = self._icons.get(tab.last_seen.icon or "") if tab.last_seen is not None else None
-        if icon is None:
-            raise ToolError("icon_not_found", f"the resource of tab {tab_id!r} had no icon", tab_id=tab_id)
+        if icon is None or icon_id not in ("", icon.icon_id):
+            message = f"the resource of tab {tab_id!r} had no icon {icon_id}".rstrip()
+            raise ToolError("icon_not_found", message, tab_id=tab_id)
         return Image(icon.data, icon.mime)
 
     async def show_resource(self, resource_id: str, *, in_place_of: str | None = None) -> Tab:

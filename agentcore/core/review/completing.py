@@ -11,7 +11,7 @@ from agentcore.core.containment.containment import run_contained
 from agentcore.core.containment.foreign_error import log_failure, type_name
 from agentcore.core.containment.plain_values import plain_text
 from agentcore.core.modules.module_record import RegisteredTool
-from agentcore.tool_forms import FORMS
+from agentcore.tool_formats import FORMS
 
 log = structlog.get_logger(__name__)
 

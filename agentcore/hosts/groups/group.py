@@ -15,10 +15,10 @@ from agentcore.core.declarations.hosted_names import host_in, is_member, member_
 from agentcore.core.events import Event
 from agentcore.core.modules.host_protocols import HostReport
 from agentcore.core.modules.tool_registry import HostFacts
+from agentcore.hosts.foreign_machines.machine_services import MachineServices
 from agentcore.hosts.groups.group_host import MemberHost
 from agentcore.hosts.groups.records import GroupRecords
-from agentcore.hosts.machines.services import MachineServices
-from agentcore.hosts.server_end.status import HostStatus
+from agentcore.hosts.server_side.status import HostStatus
 
 log = structlog.get_logger(__name__)
 

@@ -10,21 +10,21 @@ from agentcore.api import ToolResult
 from agentcore.api.host_kinds import Carrier, HostAnnouncement, HostDriver, HostGroupConfig, HostSource, MakePeer
 from agentcore.api.host_kinds.frames import LinkError
 from agentcore.core.approvals.definition_review import Offered
-from agentcore.core.calls.context import CallContext
+from agentcore.core.calls.call_context import CallContext
 from agentcore.core.declarations.hosted_names import hosted_name, member_name
 from agentcore.core.declarations.module_storage import StoredBytes
 from agentcore.core.modules.host_protocols import HostReport
 from agentcore.errors import ToolError
+from agentcore.hosts.foreign_machines.foreign_machine import Machine
+from agentcore.hosts.foreign_machines.machine_calls import host_away
+from agentcore.hosts.foreign_machines.machine_services import MachineServices
+from agentcore.hosts.foreign_machines.pairing import definitions_in, instructions_in
 from agentcore.hosts.groups.records import GroupRecords
 from agentcore.hosts.groups.storage_requests import StorageRequests
-from agentcore.hosts.machines.calls import host_away
-from agentcore.hosts.machines.machine import Machine
-from agentcore.hosts.machines.pairing import definitions_in, instructions_in
-from agentcore.hosts.machines.services import MachineServices
-from agentcore.hosts.server_end.answers import Hello
-from agentcore.hosts.server_end.link import HostLink
-from agentcore.hosts.server_end.linked_module import LinkedModule
-from agentcore.hosts.server_end.messages import OfModule
+from agentcore.hosts.server_side.host_link import HostLink
+from agentcore.hosts.server_side.host_messages import OfModule
+from agentcore.hosts.server_side.linked_module import LinkedModule
+from agentcore.hosts.server_side.replies import Hello
 
 
 class ItsGroup(Protocol):

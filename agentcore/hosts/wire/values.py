@@ -12,9 +12,9 @@ from pydantic import ConfigDict, Field, TypeAdapter, with_config
 from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
-from agentcore.api.context import Principal
 from agentcore.api.resource import Resource
 from agentcore.api.result import ArtifactLink, Audio, ContentBlock, EmbeddedResource, Image, Text, ToolResult
+from agentcore.api.tool_context import Principal
 from agentcore.bounds import TEXT_READ_CHARS
 from agentcore.core.containment.foreign_error import is_of_module, text_of, traceback_of, type_name
 from agentcore.core.containment.reading import read_flag, read_mapping, read_text

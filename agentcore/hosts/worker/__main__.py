@@ -20,7 +20,7 @@ def main() -> None:
     """Run until the server is gone, or no other one has come."""
     told = _detach_process() if len(sys.argv) > 2 else -1  # noqa: PLR2004 - it survives its server
     import_without_extras()
-    from agentcore.hosts.worker.running import run_surviving_worker, run_worker  # noqa: PLC0415 - after structlog is configured
+    from agentcore.hosts.worker.worker_process import run_surviving_worker, run_worker  # noqa: PLC0415 - after structlog is configured
 
     with contextlib.suppress(OSError):
         # where memory runs out, this process ends before its server does

@@ -29,8 +29,8 @@ from agentcore.hosts.wire.declarations import (
     definition_to_wire,
     settings_to_wire,
 )
-from agentcore.hosts.worker.context import RemoteContext
-from agentcore.hosts.worker.runtime import RemoteRuntime
+from agentcore.hosts.worker.remote_context import RemoteContext
+from agentcore.hosts.worker.remote_runtime import RemoteRuntime
 
 _FORMATS = frozenset(
     ("date", "time", "datetime", "timedelta", "uuid", "url", "multi-host-url", "decimal", "bytes", "is-instance")

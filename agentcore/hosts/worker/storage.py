@@ -3,10 +3,10 @@
 import asyncio
 from typing import Any
 
-from agentcore.api.port import Operation
+from agentcore.api.operation import Operation
 from agentcore.core.declarations.module_storage import StoredBytes
-from agentcore.hosts.wire.port import decode_answer, encode_request
-from agentcore.hosts.worker.requests import with_requests
+from agentcore.hosts.wire.operation_messages import decode_answer, encode_request
+from agentcore.hosts.worker.operation_requests import with_requests
 from agentcore.hosts.worker.server_connection import Line
 
 _LIMIT_SECONDS = 40.0

@@ -20,14 +20,14 @@ from agentcore.hosts.wire.declarations import preview_to_wire
 from agentcore.hosts.wire.frames import PROTOCOL, LinkError
 from agentcore.hosts.wire.peer import Message, OnMessage, OnRequest, Peer
 from agentcore.hosts.wire.values import arguments_of, error_to_wire, resource_of, result_to_wire
-from agentcore.hosts.worker.context import RemoteContext
 from agentcore.hosts.worker.ended_calls import EndedCall, EndedCalls
-from agentcore.hosts.worker.environment import HostSurroundings
 from agentcore.hosts.worker.hosted_module import Member, find_installed, import_target
+from agentcore.hosts.worker.module_environment import HostSurroundings
 from agentcore.hosts.worker.module_runs import ModuleRuns
+from agentcore.hosts.worker.remote_context import RemoteContext
+from agentcore.hosts.worker.remote_runtime import RemoteRuntime
 from agentcore.hosts.worker.resources import WorkerResources
 from agentcore.hosts.worker.routes import WorkerRoutes
-from agentcore.hosts.worker.runtime import RemoteRuntime
 from agentcore.hosts.worker.server_connection import Line
 from agentcore.supervision.control import ControlReport
 from agentcore.supervision.holder import Holder

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from aiohttp import hdrs
 from pydantic import Field
 
-from agentcore.api.context import KeyScope
+from agentcore.api.tool_context import KeyScope
 from agentcore.core.approvals import PairingRequest
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError

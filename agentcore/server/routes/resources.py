@@ -24,6 +24,14 @@ class ResourcesQuery(StrictWireModel):
     chat_session_id: Annotated[str | None, Field(max_length=64)] = None
 
 
+class IconQuery(StrictWireModel):
+    """Which icon is wanted."""
+
+    v: Annotated[
+        str, Field(max_length=64, description="The `icon` of the resource, so that the picture can be cached.")
+    ] = ""
+
+
 class ResourceChange(StrictWireModel):
     """What to change of a resource."""
 
@@ -38,11 +46,12 @@ async def list_resources(exchange: Exchange) -> Answer:
 
 
 async def send_icon(exchange: Exchange) -> Answer:
-    """Send the icon of a resource; the `v` in its URL is the resource's `icon`."""
+    """Send the icon of a resource, if it is still the one that the URL names."""
     resource = exchange.core.resources.get(exchange.path_values["id"])
-    if resource.icon is None:
-        raise ToolError("icon_not_found", f"the resource {resource.resource_id!r} has no icon")
-    return Answer(resource.icon.data, HTTPStatus.OK, resource.icon.mime, FOR_GOOD)
+    query: IconQuery = exchange.query
+    if resource.icon is None or query.v not in ("", resource.icon_id):
+        raise ToolError("icon_not_found", f"the resource {resource.resource_id!r} has no icon {query.v}".rstrip())
+    return Answer(resource.icon.data, HTTPStatus.OK, resource.icon.mime, FOR_GOOD if query.v else {})
 
 
 async def change_resource(exchange: Exchange) -> Answer:
@@ -70,6 +79,7 @@ ROUTES = (
         "/api/resources/{id}/icon",
         send_icon,
         "The picture by which a resource is known, such as a site's icon.",
+        query=IconQuery,
         content_type="image/*",
     ),
     ServerRoute(

@@ -10,7 +10,7 @@ from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
-from agentcore.server.routes.resources import FOR_GOOD
+from agentcore.server.routes.resources import FOR_GOOD, IconQuery
 from agentcore.server.wire import StrictWireModel
 
 _TITLE_CHARS = 80
@@ -79,9 +79,10 @@ async def show_tab(exchange: Exchange) -> Answer:
 
 
 async def send_icon(exchange: Exchange) -> Answer:
-    """Send the icon of a closed tab's resource; the `v` in its URL is the `icon` of `closed`."""
-    icon = exchange.core.tabs.find_icon(exchange.path_values["id"])
-    return Answer(icon.data, HTTPStatus.OK, icon.mime, FOR_GOOD)
+    """Send the icon of a closed tab's resource, if it is still the one that the URL names."""
+    query: IconQuery = exchange.query
+    icon = exchange.core.tabs.find_icon(exchange.path_values["id"], query.v)
+    return Answer(icon.data, HTTPStatus.OK, icon.mime, FOR_GOOD if query.v else {})
 
 
 async def change_tab(exchange: Exchange) -> Answer:
@@ -116,6 +117,7 @@ ROUTES = (
         f"{_ONE}/icon",
         send_icon,
         "The picture by which the resource of a closed tab was known.",
+        query=IconQuery,
         content_type="image/*",
     ),
     ServerRoute("PATCH", _ONE, change_tab, "Pin, move or rename a tab.", action="call", body=TabChange, answer=TabView),

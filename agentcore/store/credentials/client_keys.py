@@ -12,7 +12,7 @@ from typing import Literal, Self
 
 import structlog
 
-from agentcore.api.context import KeyScope, Principal
+from agentcore.api.tool_context import KeyScope, Principal
 from agentcore.errors import ToolError
 from agentcore.store.database.database import Database
 

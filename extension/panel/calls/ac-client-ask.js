@@ -1,16 +1,16 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../../webui/base/i18n.js';
-import {Listening} from '../../webui/base/listening.js';
+import {Listening} from '../../webui/base/subscriptions.js';
 import {base, buttons} from '../../webui/ui/styles.js';
 import {toastError} from '../../webui/ui/toasts.js';
 import '../../webui/ui/ac-icon.js';
 import '../../webui/approval/cards/ac-approval-actions.js';
 import {cardStyles} from '../../webui/approval/cards/card-styles.js';
-import {END, Reading} from '../../webui/approval/guard/reading.js';
+import {END, Reading} from '../../webui/approval/guard/read-tracking.js';
 import {requestSite} from '../../worker/api.js';
 import {clientCalls, tabOf} from './client-calls.js';
 import {linesOf} from './describe.js';
-import {isOurs, onTurns, turnOf} from './turns.js';
+import {isOurs, onTurns, turnOf} from './turn-tabs.js';
 
 /**
  * Asks for approval of a page tool call, with a description of what it will do in the page.
@@ -40,7 +40,7 @@ export class AcClientAsk extends Localized(LitElement) {
     /** @type {import('../../webui/chat/conversation/items.js').ChatCall | null} */
     this.call = null;
     this.sessionId = '';
-    /** Undefined while unknown. @type {import('./turns.js').Turn | null | undefined} */
+    /** Undefined while unknown. @type {import('./turn-tabs.js').Turn | null | undefined} */
     this._turn = undefined;
     this._isOurs = false;
     /** @type {chrome.tabs.Tab | null} */

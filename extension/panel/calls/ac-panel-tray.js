@@ -1,11 +1,11 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
 import {Localized, t} from '../../webui/base/i18n.js';
-import {Listening} from '../../webui/base/listening.js';
+import {Listening} from '../../webui/base/subscriptions.js';
 import {base} from '../../webui/ui/styles.js';
 import '../../webui/ui/ac-icon.js';
 import '../../webui/approval/cards/ac-approval-call.js';
-import {waiting} from '../../webui/approval/cards/waiting.js';
+import {waiting} from '../../webui/approval/cards/pending-requests.js';
 
 /** Pending calls outside the chat in view, as far as the panel's key may decide on them. */
 export class AcPanelTray extends Localized(LitElement) {

@@ -9,7 +9,7 @@ import {runPageTool} from '../../tab/tab-page.js';
 import {askHere} from '../question/questions.js';
 import {actionsIn} from './describe.js';
 import {begin, finish, forget, unsent} from './journal.js';
-import {isOurs, noteElements, turnOf} from './turns.js';
+import {isOurs, noteElements, turnOf} from './turn-tabs.js';
 
 /**
  * @typedef {import('../../webui/chat/conversation/items.js').ChatCall} ChatCall
@@ -137,7 +137,7 @@ function called({toolId, tool_name: toolName, arguments: given}) {
   return {toolId, toolName, arguments: argumentsOf(given)};
 }
 
-/** Return the tab of the elements that a call refers to, or else that of the last message. @param {import('./turns.js').Turn} turn @param {PageCall} call */
+/** Return the tab of the elements that a call refers to, or else that of the last message. @param {import('./turn-tabs.js').Turn} turn @param {PageCall} call */
 export function tabOf(turn, {arguments: args}) {
   const ids = actionsIn(args).map(({target}) => target?.elementId);
   return ids.map((id) => turn.elements[id]?.tabId).find((tabId) => tabId !== undefined) ?? turn.tabId;

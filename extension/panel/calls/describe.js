@@ -1,6 +1,6 @@
 /** Describes page tool calls for the user. Hidden characters in text from the model or the page are made visible. */
 import {hasText, t} from '../../webui/base/i18n.js';
-import {visibleText} from '../../webui/approval/guard/visible.js';
+import {visibleText} from '../../webui/approval/guard/visible-text.js';
 
 /** @typedef {Record<string, {desc: string}>} Elements  by id */
 

@@ -1,7 +1,7 @@
 /** The elements that chats know by id, for showing calls. */
 import {Store} from '../../webui/base/store.js';
 import {route} from '../../webui/base/router.js';
-import {allTurns, onTurns} from './turns.js';
+import {allTurns, onTurns} from './turn-tabs.js';
 
 class KnownElements extends Store {
   constructor() {

@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../../webui/base/i18n.js';
-import {Listening} from '../../webui/base/listening.js';
+import {Listening} from '../../webui/base/subscriptions.js';
 import {badges, base, buttons} from '../../webui/ui/styles.js';
 import '../../webui/ui/ac-icon.js';
 import '../../webui/ui/ac-preferences.js';

@@ -1,6 +1,6 @@
 import {LitElement, html, nothing} from 'lit';
 import {Localized, t} from '../../webui/base/i18n.js';
-import {Listening} from '../../webui/base/listening.js';
+import {Listening} from '../../webui/base/subscriptions.js';
 import '../../webui/ui/overlay/ac-dialog.js';
 import {answerQuestion, onQuestions, panelQuestions} from '../../worker/api.js';
 import {questions} from './questions.js';

@@ -1,7 +1,7 @@
 import {LitElement, css, html} from 'lit';
 import {Localized, hasText, t} from '../../webui/base/i18n.js';
-import {Attention} from '../../webui/approval/guard/attention.js';
-import {visible} from '../../webui/approval/guard/visible.js';
+import {Attention} from '../../webui/approval/guard/button-arming.js';
+import {visible} from '../../webui/approval/guard/visible-text.js';
 import {base, buttons} from '../../webui/ui/styles.js';
 import '../../webui/ui/ac-icon.js';
 

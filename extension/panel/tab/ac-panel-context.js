@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../../webui/base/i18n.js';
-import {Listening} from '../../webui/base/listening.js';
-import {visible} from '../../webui/approval/guard/visible.js';
+import {Listening} from '../../webui/base/subscriptions.js';
+import {visible} from '../../webui/approval/guard/visible-text.js';
 import {client} from '../../webui/client/client.js';
 import {base, buttons} from '../../webui/ui/styles.js';
 import '../../webui/ui/ac-icon.js';

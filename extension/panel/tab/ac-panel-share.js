@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../../webui/base/i18n.js';
-import {Listening} from '../../webui/base/listening.js';
+import {Listening} from '../../webui/base/subscriptions.js';
 import {href, navigate} from '../../webui/base/router.js';
 import {draftOf, keepDraft} from '../../webui/chat/composer/drafts.js';
 import {sessionList} from '../../webui/chat/sessions/session-list.js';

@@ -1,8 +1,8 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, hasText, t} from '../../webui/base/i18n.js';
-import {Listening} from '../../webui/base/listening.js';
+import {Listening} from '../../webui/base/subscriptions.js';
 import {base, buttons} from '../../webui/ui/styles.js';
-import {visible, visibleText} from '../../webui/approval/guard/visible.js';
+import {visible, visibleText} from '../../webui/approval/guard/visible-text.js';
 import {toast, toastError} from '../../webui/ui/toasts.js';
 import '../../webui/ui/ac-icon.js';
 import {endShare, requestSite, resumeShare} from '../../worker/api.js';

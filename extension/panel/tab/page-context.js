@@ -1,7 +1,7 @@
 /** The page context sent with a message: read when the message is sent, and shown beforehand on request. */
 import {locale} from '../../webui/base/i18n.js';
 import {collectContext, pageTools} from '../../tab/tab-page.js';
-import {noteTurn} from '../calls/turns.js';
+import {noteTurn} from '../calls/turn-tabs.js';
 import {listShares} from '../../worker/api.js';
 import {change, onStored, read} from '../stored.js';
 import {activeTab, hostOf} from './active-tab.js';

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentcore.api import ToolError
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.testing import HostFactory, RunningHost
 
 pytestmark = pytest.mark.spec("P2")

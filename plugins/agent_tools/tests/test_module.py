@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.testing import HostFactory
 
 pytestmark = pytest.mark.spec("P2")

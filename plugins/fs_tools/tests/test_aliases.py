@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.calls.call import CallRequest, ModelReader
 from agentcore.testing import RunningHost
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.calls.call import CallRequest
 from agentcore.testing import RunningHost
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.calls.call import CallRequest, ModelReader
 
 

@@ -9,8 +9,8 @@ import psutil
 import pytest
 
 from agentcore.api import ToolError
-from agentcore.api.context import Principal
 from agentcore.api.resource import ResourceUpdate
+from agentcore.api.tool_context import Principal
 from agentcore.core.calls.call import CallRequest, ModelReader
 from agentcore.testing.hosting import HostPlan, running_host
 from tests.support.waiting import wait_until

@@ -7,7 +7,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from agentcore.api import ToolError
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from tests.support.waiting import wait_until
 
 pytestmark = [

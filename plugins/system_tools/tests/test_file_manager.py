@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the desktop of Linux")
 

@@ -9,7 +9,7 @@ from agentcore_system_tools.screenshot import Screenshot, create_screenshot, fit
 from PIL import Image as Pictures
 
 from agentcore.api import Image
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the desktop of Linux")
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.testing import ServerClient
 from tests.support.waiting import wait_until
 

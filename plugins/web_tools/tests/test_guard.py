@@ -6,7 +6,7 @@ import pytest
 from aiohttp import web
 
 from agentcore.api import ToolError
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 
 
 @pytest.fixture

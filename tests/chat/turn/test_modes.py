@@ -6,7 +6,7 @@ import json
 import pytest
 
 from agentcore.api import CallPreview, Module, ToolContext, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.approvals.queue import Verdict
 from agentcore.core.calls.call import CallRequest
 from tests.support.provider import Reply

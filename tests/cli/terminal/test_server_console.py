@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.cli.terminal.server_console import ServerConsole
 from agentcore.core.approvals.pairings import PairingRequest
 from agentcore.core.approvals.policy_changes import Proposal

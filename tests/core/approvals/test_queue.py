@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentcore.api import CallPreview, Module, ToolContext, ToolDefinition, ToolError, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.bounds import (
     APPROVALS_WAITING,
     APPROVALS_WAITING_BYTES_PER_CALLER,

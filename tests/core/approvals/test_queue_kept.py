@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentcore.api import CallPreview, Module, ToolContext, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.config import prepare_roots
 from agentcore.core.approvals.request import Verdict
 from agentcore.core.calls.call import CallRequest

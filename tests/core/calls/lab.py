@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel
 
 from agentcore.api import Audio, EmbeddedResource, Field, Image, Module, Text, ToolContext, ToolError, ToolResult, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.bounds import IMAGE_BYTES, RESULT_BLOCKS, RESULT_BYTES, RESULT_PARTS
 from agentcore.core.calls.call import CallRequest
 

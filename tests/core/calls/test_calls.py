@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentcore.api import ToolError
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.bounds import OUTPUT_EVENT_CHARS, OUTPUT_KEPT_CHARS
 from agentcore.core.calls.call import CallRequest
 from tests.core.calls.lab import call, error_of

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentcore.api import Module, ToolError, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.approvals.request import Verdict
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.core import Core

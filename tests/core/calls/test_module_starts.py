@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from agentcore.api import Module, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.core import Core
 from agentcore.core.discovery.families import load_config

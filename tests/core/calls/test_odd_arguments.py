@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.calls.call import CallRequest
 
 MODULES = ["fs_tools", "shell_tools", "web_tools", "agent_tools", "system_tools"]

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from agentcore.api import Module, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.cli.terminal.call_dialogue import CallDialogue
 from agentcore.core.approvals import Verdict
 from agentcore.core.calls.call import CallRequest

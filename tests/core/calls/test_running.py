@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.calls.call import CallRequest
 from tests.core.calls.lab import call, error_of
 

@@ -20,8 +20,8 @@ from agentcore.api import (
     ToolResult,
     tool,
 )
-from agentcore.api.context import Principal
 from agentcore.api.definition import ToolAnnotations
+from agentcore.api.tool_context import Principal
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.declarations.definitions import read_definition
 

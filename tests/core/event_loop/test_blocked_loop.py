@@ -10,7 +10,7 @@ import pytest
 import structlog
 
 from agentcore.api import Module, ToolContext, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.bounds import LOOP_BEAT_SECONDS
 from agentcore.core.calls.call import CallRequest
 from agentcore.server.modules.view import ModuleViews

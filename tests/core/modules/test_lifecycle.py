@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agentcore.api import Module, ToolError, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.approvals import Verdict
 from agentcore.core.calls.call import CallRequest
 from agentcore.pace import Pace

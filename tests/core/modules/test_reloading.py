@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from agentcore.api import ToolError
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.calls.call import CallRequest
 
 pytestmark = [pytest.mark.spec("M4"), pytest.mark.spec("K1")]

@@ -3,7 +3,7 @@
 import pytest
 
 from agentcore.api import ToolError
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.calls.call import CallRequest
 
 pytestmark = [pytest.mark.spec("S4"), pytest.mark.spec("M1")]

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from agentcore.api import Module, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.calls.call import CallRequest
 
 GOOD = '''

@@ -3,7 +3,7 @@
 import pytest
 
 from agentcore.api import ToolError
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.policy.authority import authorise, check_mode_change, find_reach, owner_of
 
 pytestmark = pytest.mark.spec("S2", "K3")

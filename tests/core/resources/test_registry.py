@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from agentcore.api import Module, Resource, ResourceUse, ToolContext, ToolError, tool
-from agentcore.api.context import Principal
 from agentcore.api.resource import ResourceUpdate
+from agentcore.api.tool_context import Principal
 from agentcore.bounds import RESOURCE_QUEUE, RESOURCES_PER_SESSION
 from agentcore.core.approvals.queue import Verdict
 from agentcore.core.calls.call import CallRequest

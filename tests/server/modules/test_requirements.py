@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from agentcore.api import Module, RequirementInfo, RequirementStatus, ToolError, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.requirements import missing_lines
 from agentcore.server.missing import install_missing

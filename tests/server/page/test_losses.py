@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from agentcore.api import CallPreview, Module, ToolContext, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.calls.call import CallRequest
 
 pytestmark = pytest.mark.spec("S2")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.approvals.policy_changes import PolicyChanges, Proposal
 from agentcore.core.calls.call import CallRequest
 from agentcore.errors import ToolError

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ConfigDict
 
 from agentcore.api import BaseModel, Field, Module, SecretStr, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.config.errors import ConfigChangedError
 from agentcore.config.file import FILE_BYTES
 from agentcore.core.discovery.families import load_config

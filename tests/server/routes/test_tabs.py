@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from agentcore.api import Image, Module, Resource, ResourceUse, ToolContext, ToolResult, tool
-from agentcore.api.context import Principal
 from agentcore.api.resource import ResourceUpdate
+from agentcore.api.tool_context import Principal
 from agentcore.bounds import CLOSED_TABS, ICON_BYTES, REOPENING_BYTES
 from agentcore.core.approvals.queue import Verdict
 from agentcore.core.calls.call import CallRequest
@@ -228,6 +228,13 @@ async def test_icon_of_a_resource_is_served_as_an_image_that_runs_nothing(bare_s
         assert await response.read() == b"<svg/>"
         assert response.content_type == "image/svg+xml"
         assert response.headers["Content-Security-Policy"].startswith("default-src 'none'")
+    (resource,) = (await bare_server.get("/api/resources"))[1]["resources"]
+    status, other = await bare_server.get(f"{path}?v=0123456789abcdef")
+    assert (status, other["error"]["type"]) == (404, "icon_not_found")
+    for version, caching in ((resource["icon"], "private, max-age=604800, immutable"), ("", "no-store")):
+        async with bare_server.client.get(f"{bare_server.url}{path}?v={version}") as response:
+            assert await response.read() == b"<svg/>"
+            assert response.headers["Cache-Control"] == caching
     for icon in (Image(b"x" * (ICON_BYTES + 1)), Image(b"<p>", "text/html")):
         with pytest.raises(ValueError, match="an icon is an image"):
             bare_server.host.resources.update(tab["resourceId"], ResourceUpdate(icon=icon))

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.async_api import expect
 
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.core.approvals.request import Verdict
 from agentcore.core.calls.call import CallRequest
 from tests.server.approving import let_wait

@@ -231,7 +231,7 @@ async def test_messages_stay_in_their_group_whatever_comes_before_between_or_aft
     page = await (await start_webui()).page()
     groups = await page.evaluate(
         """async () => {
-          const {grouped} = await import('/static/chat/messages/grouped.js');
+          const {grouped} = await import('/static/chat/messages/message-groups.js');
           const known = new Map();
           const keys = (from, to) => Array.from({length: to - from}, (_, at) => String(from + at));
           const steps = [keys(30, 45), keys(0, 45), [...keys(0, 35), 'between', ...keys(35, 48)],

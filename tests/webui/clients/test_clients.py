@@ -4,7 +4,7 @@ import pytest
 from playwright.async_api import expect
 
 from agentcore.api import Module, tool
-from tests.server.mcp.conftest import ByHand
+from tests.server.mcp_transports.conftest import ByHand
 
 pytestmark = [pytest.mark.spec("P1"), pytest.mark.spec("M7")]
 

@@ -8,7 +8,7 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from agentcore.api import Module, tool
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("S7")

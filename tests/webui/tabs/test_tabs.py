@@ -1,5 +1,6 @@
 """The strip of tabs: order, pins, names, closing, by mouse and by keyboard; kept by the server."""
 
+import asyncio
 import re
 
 import pytest
@@ -11,8 +12,8 @@ from agentcore.api.resource import ResourceUpdate
 
 pytestmark = pytest.mark.spec("R3", "R4")
 
-WATCH_PICTURE = """(icon) => { icon.tried = new Promise((resolve) =>
-    icon.shadowRoot.addEventListener('error', () => resolve(), {once: true, capture: true})); }"""
+WATCH_PICTURE = """(icon) => { icon.wasTried = false;
+    icon.shadowRoot.addEventListener('error', () => { icon.wasTried = true; }, {once: true, capture: true}); }"""
 
 MODULE = '''
 import asyncio
@@ -190,6 +191,52 @@ async def test_pinned_tab_stands_first_and_is_not_dragged_among_the_others(start
     await expect_order(page, "Kitchen", "Attic", "Library")
 
 
+async def test_open_menu_of_a_tab_follows_what_becomes_of_it(start_rooms):
+    ui = await start_rooms("Kitchen", "Library", "Attic")
+    page, other = await ui.page(), await ui.page()
+    await link(page, "Attic").click(button="right")
+    await expect(menu_item(page, "Pin")).to_be_focused()
+    await expect(menu_item(page, "Move left")).to_be_enabled()
+    await choose(other, "Attic", "Pin")
+    await expect(menu_item(page, "Unpin")).to_be_focused()
+    await expect(menu_item(page, "Move left")).to_be_disabled()
+    await page.keyboard.press("End")
+    await page.keyboard.press("ArrowUp")
+    await page.keyboard.press("ArrowUp")
+    await expect(menu_item(page, "Rename")).to_be_focused()
+    await ui.host.resources.release(ui.rooms[2])
+    await expect(menu_item(page, "Rename")).to_be_hidden()
+    await expect_order(page, "Kitchen", "Library")
+
+
+async def test_change_during_a_load_of_the_tabs_is_not_lost(start_rooms):
+    """The list may be of before the change, and come after what tells of it."""
+    ui = await start_rooms("Kitchen", "Library")
+    page = await ui.page()
+    await expect_order(page, "Kitchen", "Library")
+    is_asked, may_answer = asyncio.Event(), asyncio.Event()
+
+    async def answer_late(route):
+        answer = await route.fetch()
+        is_asked.set()
+        await may_answer.wait()
+        await route.fulfill(response=answer)
+
+    await page.route("**/api/resources", answer_late)
+    await page.evaluate(
+        """() => import('/static/tabs/resource-tabs.js').then(({resourceTabs}) => {
+        resourceTabs.load().then(() => { window.isLoaded = true; });
+        return null;
+    })"""
+    )
+    await is_asked.wait()
+    ui.host.resources.update(ui.rooms[1], ResourceUpdate(title="Reading room"))
+    await expect_order(page, "Kitchen", "Reading room")
+    may_answer.set()
+    await page.wait_for_function("() => window.isLoaded")
+    await expect_order(page, "Kitchen", "Reading room")
+
+
 async def test_tab_is_renamed_and_gets_its_own_name_back(start_rooms):
     ui = await start_rooms("Kitchen")
     page = await ui.page()
@@ -342,7 +389,7 @@ async def test_tab_shows_the_icon_of_its_resource(start_rooms):
     shown_at = link(page, "Kitchen").locator("ac-resource-icon")
     await shown_at.evaluate(WATCH_PICTURE)
     ui.host.resources.update(ui.rooms[0], ResourceUpdate(icon=Image(b"no picture", "image/png")))
-    await shown_at.evaluate("(icon) => icon.tried")
+    await expect(shown_at).to_have_js_property("wasTried", True)
     await expect(shown).to_have_count(0)
     ui.host.resources.update(ui.rooms[0], ResourceUpdate(icon=Image(drawing, "image/svg+xml")))
     await expect(shown).to_be_visible()

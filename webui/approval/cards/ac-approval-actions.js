@@ -1,12 +1,12 @@
 import {LitElement, css, html, nothing} from 'lit';
 import '../../ui/ac-icon.js';
 import {Localized, t} from '../../base/i18n.js';
-import {Listening} from '../../base/listening.js';
+import {Listening} from '../../base/subscriptions.js';
 import {base, buttons} from '../../ui/styles.js';
-import {Attention} from '../guard/attention.js';
+import {Attention} from '../guard/button-arming.js';
 import {ownWindow} from '../guard/framing.js';
-import {canDecideHere} from '../guard/seen.js';
-import {waiting} from './waiting.js';
+import {canDecideHere} from '../guard/element-visibility.js';
+import {waiting} from './pending-requests.js';
 
 /**
  * Buttons to approve or reject one pending request. Only the user's own clicks count, half a second after the buttons became

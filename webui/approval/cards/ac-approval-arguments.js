@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../../base/i18n.js';
 import {base} from '../../ui/styles.js';
-import {visible} from '../guard/visible.js';
+import {visible} from '../guard/visible-text.js';
 
 const INLINE_CHARS = 100;
 /** Maximum number of lines that are numbered; a table row for each line of a longer text would be slow. */

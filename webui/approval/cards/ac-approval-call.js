@@ -7,14 +7,14 @@ import './ac-approval-actions.js';
 import './ac-approval-edit.js';
 import './ac-approval-preview.js';
 import {requesterText} from './requester.js';
-import {startOver} from '../guard/attention.js';
+import {startOver} from '../guard/button-arming.js';
 import {isCallFrame} from '../guard/framing.js';
-import {END, Reading} from '../guard/reading.js';
+import {END, Reading} from '../guard/read-tracking.js';
 import {cardStyles} from './card-styles.js';
-import {visible, visibleText} from '../guard/visible.js';
-import {waiting} from './waiting.js';
-import {callsText} from '../grants/words.js';
-import {descriptionOf, reasonOf, schemaOf} from './said.js';
+import {visible, visibleText} from '../guard/visible-text.js';
+import {waiting} from './pending-requests.js';
+import {callsText} from '../grants/grant-text.js';
+import {descriptionOf, reasonOf, schemaOf} from './call-texts.js';
 
 /** One pending call: first its complete preview, then all other details, folded, and the ways to decide. */
 export class AcApprovalCall extends Localized(LitElement) {
@@ -53,15 +53,15 @@ export class AcApprovalCall extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {import('./waiting.js').WaitingCall | null} */
+    /** @type {import('./pending-requests.js').WaitingCall | null} */
     this.call = null;
     this._isEditing = false;
-    /** The call with the user's arguments, as checked by the server. @type {import('./waiting.js').WaitingCall | null} */
+    /** The call with the user's arguments, as checked by the server. @type {import('./pending-requests.js').WaitingCall | null} */
     this._edited = null;
     this._offer = -1;
     /** Reason for the rejection; null: the user gives none. @type {string | null} */
     this._reason = null;
-    /** Recorded calls that each offer would have allowed. @type {import('./waiting.js').Example[][] | null} */
+    /** Recorded calls that each offer would have allowed. @type {import('./pending-requests.js').Example[][] | null} */
     this._examples = null;
     this._examplesOf = '';
     this._isBusy = false;
@@ -88,7 +88,7 @@ export class AcApprovalCall extends Localized(LitElement) {
       </article>`;
   }
 
-  /** Render everything that a decision is based on, and the buttons. @param {import('./waiting.js').WaitingCall} call */
+  /** Render everything that a decision is based on, and the buttons. @param {import('./pending-requests.js').WaitingCall} call */
   _whole(call) {
     return html`
       ${this._edited ? html`<div class="note info" role="status"><ac-icon name="pencil"></ac-icon><span>${t('approval.edited')}</span></div>` : nothing}
@@ -113,7 +113,7 @@ export class AcApprovalCall extends Localized(LitElement) {
     return this._edited ? 'approval.approveEdited' : 'approval.approve';
   }
 
-  /** @param {import('./waiting.js').WaitingCall} call */
+  /** @param {import('./pending-requests.js').WaitingCall} call */
   _notes(call) {
     const {preview, untrustedSource, rule, reason, changes} = call;
     return html`
@@ -124,7 +124,7 @@ export class AcApprovalCall extends Localized(LitElement) {
       ${untrustedSource ? html`<div class="note warn"><ac-icon name="triangle-alert"></ac-icon><span>${t('approval.untrusted', {source: visibleText(untrustedSource)})}</span></div>` : nothing}`;
   }
 
-  /** Render the requester, the reason, and all other details of the call. @param {import('./waiting.js').WaitingCall} call */
+  /** Render the requester, the reason, and all other details of the call. @param {import('./pending-requests.js').WaitingCall} call */
   _rest(call) {
     const {askedBy, sessionTitle, rule, tool, module, moduleTitle, touches, arguments: args} = call;
     const row = (/** @type {unknown} */ name, /** @type {unknown} */ value) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
@@ -145,7 +145,7 @@ export class AcApprovalCall extends Localized(LitElement) {
       </details>`;
   }
 
-  /** @param {import('./waiting.js').WaitingCall} call */
+  /** @param {import('./pending-requests.js').WaitingCall} call */
   _offers({offers}) {
     const choice = (/** @type {number} */ number, /** @type {unknown} */ text) => html`
       <label><input type="radio" name="offer" .value=${String(number)} .checked=${this._offer === number} @change=${() => { this._offer = number; }}><span>${text}</span></label>`;
@@ -160,7 +160,7 @@ export class AcApprovalCall extends Localized(LitElement) {
       </details>`;
   }
 
-  /** Render what an offer allows: in words, in full, and by examples. @param {import('./waiting.js').Offer} offer @param {number} number */
+  /** Render what an offer allows: in words, in full, and by examples. @param {import('./pending-requests.js').Offer} offer @param {number} number */
   _offerText(offer, number) {
     const examples = this._edited ? null : this._examples?.[number]; // they are about the call as it was asked for
     return html`${shortOfferText(offer)}
@@ -222,7 +222,7 @@ export class AcApprovalCall extends Localized(LitElement) {
     this._isBusy = true;
     this._error = null;
     try {
-      this._edited = await waiting.edit(/** @type {import('./waiting.js').WaitingCall} */ (this.call), value);
+      this._edited = await waiting.edit(/** @type {import('./pending-requests.js').WaitingCall} */ (this.call), value);
       this._endEdit();
     } catch (error) {
       await this._failed(error);
@@ -242,7 +242,7 @@ export class AcApprovalCall extends Localized(LitElement) {
 
   /** @param {CustomEvent<{approved: boolean}>} event */
   async _decide({detail: {approved}}) {
-    const call = /** @type {import('./waiting.js').WaitingCall} */ (this._edited ?? this.call);
+    const call = /** @type {import('./pending-requests.js').WaitingCall} */ (this._edited ?? this.call);
     this._isBusy = true;
     this._error = null;
     const offer = approved && this._offer >= 0 ? {offer: this._offer} : {};
@@ -263,12 +263,12 @@ export class AcApprovalCall extends Localized(LitElement) {
   }
 }
 
-/** Render in words what an offer allows. @param {import('./waiting.js').Offer} offer */
+/** Render in words what an offer allows. @param {import('./pending-requests.js').Offer} offer */
 function shortOfferText({scope, tool, arguments: patterns}) {
   return html`${t(`approval.scope.${scope}`)}: ${visible(callsText(tool, patterns))}`;
 }
 
-/** Render in full what an offer allows. @param {import('./waiting.js').Offer} offer */
+/** Render in full what an offer allows. @param {import('./pending-requests.js').Offer} offer */
 function offerText({scope, tool, arguments: patterns}) {
   const rows = Object.entries(patterns);
   return html`${t(`approval.scope.${scope}`)} <code>${visible(tool)}</code>

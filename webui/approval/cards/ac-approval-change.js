@@ -7,10 +7,10 @@ import './ac-approval-actions.js';
 import './ac-approval-countdown.js';
 import {diffPart} from './ac-approval-preview.js';
 import {requesterText} from './requester.js';
-import {END, Reading} from '../guard/reading.js';
+import {END, Reading} from '../guard/read-tracking.js';
 import {cardStyles} from './card-styles.js';
-import {visible, visibleText} from '../guard/visible.js';
-import {waiting} from './waiting.js';
+import {visible, visibleText} from '../guard/visible-text.js';
+import {waiting} from './pending-requests.js';
 
 /** Keys of warnings by the kind of change. @type {Record<string, string>} */
 const WARNINGS = {definitions: 'approval.offerText', install: 'approval.installText', instructions: 'approval.instructionsText', skill: 'approval.skillText'};
@@ -29,7 +29,7 @@ export class AcApprovalChange extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {import('./waiting.js').WaitingChange | null} */
+    /** @type {import('./pending-requests.js').WaitingChange | null} */
     this.change = null;
     this._isBusy = false;
     this._reading = new Reading(this);
@@ -67,7 +67,7 @@ export class AcApprovalChange extends Localized(LitElement) {
   async _decide({detail: {approved}}) {
     this._isBusy = true;
     try {
-      await waiting.decideChange(/** @type {import('./waiting.js').WaitingChange} */ (this.change), approved);
+      await waiting.decideChange(/** @type {import('./pending-requests.js').WaitingChange} */ (this.change), approved);
     } catch (error) {
       // each change is decided once, so the card is gone by then: the view shows why it was not applied
       this.dispatchEvent(new CustomEvent('ac-failed', {detail: {error}, bubbles: true, composed: true}));

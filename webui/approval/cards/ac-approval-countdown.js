@@ -1,9 +1,9 @@
 import {LitElement, css, html} from 'lit';
 import '../../ui/ac-icon.js';
 import {Localized, t} from '../../base/i18n.js';
-import {Listening} from '../../base/listening.js';
+import {Listening} from '../../base/subscriptions.js';
 import {base} from '../../ui/styles.js';
-import {waiting} from './waiting.js';
+import {waiting} from './pending-requests.js';
 
 const TICK_MS = 1000;
 const SOON_MS = 60_000;

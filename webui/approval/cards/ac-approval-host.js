@@ -6,8 +6,8 @@ import {badges, base} from '../../ui/styles.js';
 import '../../ui/ac-icon.js';
 import './ac-approval-actions.js';
 import './ac-approval-countdown.js';
-import {END, Reading} from '../guard/reading.js';
-import {visible, visibleLine} from '../guard/visible.js';
+import {END, Reading} from '../guard/read-tracking.js';
+import {visible, visibleLine} from '../guard/visible-text.js';
 import {cardStyles} from './card-styles.js';
 
 /** @typedef {import('../../client/tool-list.js').Effect} Effect */

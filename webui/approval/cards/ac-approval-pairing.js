@@ -4,11 +4,11 @@ import {Localized, hasText, t} from '../../base/i18n.js';
 import {base} from '../../ui/styles.js';
 import './ac-approval-actions.js';
 import './ac-approval-countdown.js';
-import {END, Reading} from '../guard/reading.js';
+import {END, Reading} from '../guard/read-tracking.js';
 import {cardStyles} from './card-styles.js';
 import {SCOPES} from './scopes.js';
-import {visible, visibleText} from '../guard/visible.js';
-import {waiting} from './waiting.js';
+import {visible, visibleText} from '../guard/visible-text.js';
+import {waiting} from './pending-requests.js';
 
 /** Pairing request of one client: what it reports about itself, and the scopes that the user chooses for it. */
 export class AcApprovalPairing extends Localized(LitElement) {
@@ -30,7 +30,7 @@ export class AcApprovalPairing extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {import('./waiting.js').WaitingPairing | null} */
+    /** @type {import('./pending-requests.js').WaitingPairing | null} */
     this.pairing = null;
     /** Scopes that the user chose; null: none yet, so the requested ones are checked. @type {Set<string> | null} */
     this._scopes = null;
@@ -92,7 +92,7 @@ export class AcApprovalPairing extends Localized(LitElement) {
     }
     this._isBusy = true;
     try {
-      await waiting.decidePairing(/** @type {import('./waiting.js').WaitingPairing} */ (this.pairing), approved ? scopes : []);
+      await waiting.decidePairing(/** @type {import('./pending-requests.js').WaitingPairing} */ (this.pairing), approved ? scopes : []);
     } catch (error) {
       // each client is decided once, so the card is gone by then: the view shows why it was not paired
       this.dispatchEvent(new CustomEvent('ac-failed', {detail: {error}, bubbles: true, composed: true}));

@@ -6,8 +6,8 @@ import {base} from '../../ui/styles.js';
 import './ac-approval-arguments.js';
 import {argumentsBeside, touchesBeside} from './beside-diff.js';
 import {cardStyles} from './card-styles.js';
-import {visible, visibleText} from '../guard/visible.js';
-import {descriptionOf, schemaOf} from './said.js';
+import {visible, visibleText} from '../guard/visible-text.js';
+import {descriptionOf, schemaOf} from './call-texts.js';
 
 /**
  * Complete preview of a call: its diff, if any, with the tool's own summary, which covers the arguments, or else with all
@@ -22,7 +22,7 @@ export class AcApprovalPreview extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {import('./waiting.js').WaitingCall | null} */
+    /** @type {import('./pending-requests.js').WaitingCall | null} */
     this.call = null;
   }
 

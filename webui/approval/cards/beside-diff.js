@@ -59,7 +59,7 @@ export function argumentsBeside(args, diff) {
 
 /**
  * Return what a call would touch that neither its arguments nor its diff contain, such as the target of a link.
- * @param {import('./waiting.js').WaitingCall} call
+ * @param {import('./pending-requests.js').WaitingCall} call
  */
 export function touchesBeside({touches, arguments: args, preview}) {
   const said = new Said(preview?.diff ?? '');

@@ -1,8 +1,8 @@
 /** Text that describes a requester. */
 import {hasText, t} from '../../base/i18n.js';
-import {visibleText} from '../guard/visible.js';
+import {visibleText} from '../guard/visible-text.js';
 
-/** @param {import('./waiting.js').Requester} requester @param {string} [sessionTitle] */
+/** @param {import('./pending-requests.js').Requester} requester @param {string} [sessionTitle] */
 export function requesterText({kind, name}, sessionTitle = '') {
   const shown = visibleText(name);
   const key = `approval.by.${kind}${kind === 'chat' && !shown ? 'Untitled' : ''}`;

@@ -1,10 +1,10 @@
 import {LitElement, css, html} from 'lit';
 import {Localized, locale, t} from '../../base/i18n.js';
-import {Listening} from '../../base/listening.js';
+import {Listening} from '../../base/subscriptions.js';
 import {theme} from '../../base/theme.js';
 import {base} from '../../ui/styles.js';
 import {client} from '../../client/client.js';
-import {approvalOrigin, approvals} from './pending.js';
+import {approvalOrigin, approvals} from './pending-count.js';
 
 /** Maximum height of a frame, whatever it reports; longer content scrolls inside it. */
 const LONGEST_PX = 30_000;

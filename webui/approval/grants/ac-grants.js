@@ -1,16 +1,16 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
 import {Localized, formatTime, t} from '../../base/i18n.js';
-import {Listening} from '../../base/listening.js';
+import {Listening} from '../../base/subscriptions.js';
 import {href} from '../../base/router.js';
 import {SteadyItems} from '../../base/steady-items.js';
 import {badges, base, buttons, cards} from '../../ui/styles.js';
 import '../../ui/ac-empty.js';
 import '../../ui/ac-error-card.js';
 import '../../ui/ac-icon.js';
-import {deciderText} from '../../tools/decider.js';
-import {visible, visibleText} from '../guard/visible.js';
-import {callsText} from './words.js';
+import {deciderText} from '../../tools/decider-text.js';
+import {visible, visibleText} from '../guard/visible-text.js';
+import {callsText} from './grant-text.js';
 import {grantList} from './grant-list.js';
 
 const TONES = {allow: 'ok', ask: 'warn', deny: 'danger'};

@@ -3,8 +3,8 @@ import {client} from '../../client/client.js';
 import {t} from '../../base/i18n.js';
 import {Store} from '../../base/store.js';
 import {toast, toastError} from '../../ui/toasts.js';
-import {visibleText} from '../guard/visible.js';
-import {callsText} from './words.js';
+import {visibleText} from '../guard/visible-text.js';
+import {callsText} from './grant-text.js';
 
 /**
  * @typedef {object} Grant

@@ -1,8 +1,8 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {client} from '../../client/client.js';
-import {approvalOrigin, approvals} from '../frame/pending.js';
+import {approvalOrigin, approvals} from '../frame/pending-count.js';
 import {Localized, t} from '../../base/i18n.js';
-import {Listening} from '../../base/listening.js';
+import {Listening} from '../../base/subscriptions.js';
 import {SteadyItems} from '../../base/steady-items.js';
 import {base, buttons} from '../../ui/styles.js';
 import {desktopNotices} from './desktop-notices.js';

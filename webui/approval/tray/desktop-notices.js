@@ -1,5 +1,5 @@
 /** Desktop notifications about requests that arrive while the page is hidden, if the user wants them. */
-import {approvals} from '../frame/pending.js';
+import {approvals} from '../frame/pending-count.js';
 import {t} from '../../base/i18n.js';
 import {Store} from '../../base/store.js';
 

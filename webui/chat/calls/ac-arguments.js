@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../../base/i18n.js';
-import {languageOf} from '../../results/recognise.js';
+import {languageOf} from '../../results/text-detection.js';
 import {holdsDiff} from '../../ui/content/unified-diff.js';
 import {MASK} from '../../schema/secrets.js';
 import {shapeOf} from '../../schema/shape.js';

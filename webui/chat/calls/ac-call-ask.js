@@ -1,8 +1,8 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {approvalAddress} from '../../approval/frame/ac-approval-frame.js';
-import {approvalOrigin, approvals} from '../../approval/frame/pending.js';
+import {approvalOrigin, approvals} from '../../approval/frame/pending-count.js';
 import {Localized, t} from '../../base/i18n.js';
-import {Listening} from '../../base/listening.js';
+import {Listening} from '../../base/subscriptions.js';
 import {STEADY_MS} from '../../base/steady-items.js';
 import {base, buttons} from '../../ui/styles.js';
 import {toastError} from '../../ui/toasts.js';

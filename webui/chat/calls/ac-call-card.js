@@ -2,10 +2,10 @@ import {LitElement, css, html, nothing} from 'lit';
 import {PAGE_TARGET, pageAddress} from '../../client/session.js';
 import {endSummary, holdsDiffOf, holdsPicture, linesOf, reasonOf} from './call-labels.js';
 import {Localized, formatNumber, t} from '../../base/i18n.js';
-import {Listening} from '../../base/listening.js';
+import {Listening} from '../../base/subscriptions.js';
 import {href} from '../../base/router.js';
-import {visible} from '../../approval/guard/visible.js';
-import {deciderText} from '../../tools/decider.js';
+import {visible} from '../../approval/guard/visible-text.js';
+import {deciderText} from '../../tools/decider-text.js';
 import {badges, base, buttons} from '../../ui/styles.js';
 import {hostOfTool} from '../../client/module-list.js';
 import {toolList} from '../../client/tool-list.js';
@@ -13,7 +13,7 @@ import './ac-arguments.js';
 import {showsWhole} from './ac-call-ask.js';
 import './ac-call-thread.js';
 import './ac-live-output.js';
-import {headline, readDisplay} from '../../results/display.js';
+import {headline, readDisplay} from '../../results/call-display.js';
 import '../../ui/ac-icon.js';
 import '../../ui/content/ac-json-tree.js';
 import '../../results/ac-call-meaning.js';
@@ -21,7 +21,7 @@ import '../../results/ac-result.js';
 import '../../tools/ac-tool-effects.js';
 import '../../tools/ac-tool-icon.js';
 import '../../views/ac-tool-view.js';
-import {onWords, wordsOf} from './words.js';
+import {onWords, wordsOf} from './call-summary.js';
 
 /** @typedef {import('../conversation/items.js').ChatCall} ChatCall */
 
@@ -129,7 +129,7 @@ export class AcCallCard extends Localized(LitElement) {
       </article>`;
   }
 
-  /** @param {ChatCall} call @param {import('../../results/display.js').Display} display */
+  /** @param {ChatCall} call @param {import('../../results/call-display.js').Display} display */
   _renderHead(call, display) {
     const {exitCode} = display;
     const isBad = call.state === 'done' && exitCode !== null && exitCode !== 0;
@@ -147,7 +147,7 @@ export class AcCallCard extends Localized(LitElement) {
       </button>`;
   }
 
-  /** Render the summary: of several steps the first ones, or none if the approval frame below shows them all. @param {ChatCall} call @param {import('../../results/display.js').Display} display */
+  /** Render the summary: of several steps the first ones, or none if the approval frame below shows them all. @param {ChatCall} call @param {import('../../results/call-display.js').Display} display */
   _renderBrief(call, display) {
     const isAsked = call.state === 'waiting' && showsWhole(call);
     const said = headline(display);
@@ -168,7 +168,7 @@ export class AcCallCard extends Localized(LitElement) {
       </div>`;
   }
 
-  /** Render the output while the call runs, and also afterwards if it was shown before. @param {ChatCall} call @param {import('../../results/display.js').Display} display */
+  /** Render the output while the call runs, and also afterwards if it was shown before. @param {ChatCall} call @param {import('../../results/call-display.js').Display} display */
   _renderLive({state, callId}, {output}) {
     const isRunning = state === 'running';
     if (!callId || this._isOpen === false || !(isRunning || (this._hasWritten && !this._shows))) return nothing;
@@ -182,7 +182,7 @@ export class AcCallCard extends Localized(LitElement) {
     return html`<div class="body"><ac-result brief .envelope=${result ?? null}></ac-result></div>`;
   }
 
-  /** @param {ChatCall} call @param {import('../../results/display.js').Display} display @param {import('../../client/tool-list.js').Tool | undefined} tool */
+  /** @param {ChatCall} call @param {import('../../results/call-display.js').Display} display @param {import('../../client/tool-list.js').Tool | undefined} tool */
   _renderBody(call, display, tool) {
     const host = call.kind === 'client' ? '' : hostOfTool(call.toolName);
     const [isDeclared, words] = [Boolean(tool?.display), wordsOf(call)];

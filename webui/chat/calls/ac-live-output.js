@@ -1,6 +1,6 @@
 import {LitElement, html, nothing} from 'lit';
 import {client} from '../../client/client.js';
-import {Listening} from '../../base/listening.js';
+import {Listening} from '../../base/subscriptions.js';
 import '../../results/ac-output.js';
 
 const QUICK_MS = 300; // no request is sent for calls that end sooner

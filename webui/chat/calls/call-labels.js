@@ -1,8 +1,8 @@
 /** Short labels of a call: its purpose and its result. */
 import {formatNumber, hasText, t} from '../../base/i18n.js';
-import {diffsIn} from '../../results/recognise.js';
+import {diffsIn} from '../../results/text-detection.js';
 import {holdsDiff, parseDiff} from '../../ui/content/unified-diff.js';
-import {wordsOf} from './words.js';
+import {wordsOf} from './call-summary.js';
 
 /** @typedef {import('../../client/client.js').Envelope} Envelope */
 

@@ -3,7 +3,7 @@ import {abilities} from '../../client/abilities.js';
 import {hostList} from '../../client/host-list.js';
 import {chatSetup} from '../../models/setup.js';
 import {Localized, t} from '../../base/i18n.js';
-import {Listening} from '../../base/listening.js';
+import {Listening} from '../../base/subscriptions.js';
 import {base, buttons} from '../../ui/styles.js';
 import '../../ui/overlay/ac-choice-menu.js';
 

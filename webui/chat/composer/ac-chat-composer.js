@@ -1,12 +1,12 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {abilities} from '../../client/abilities.js';
 import {isPrompt} from './prompts.js';
-import {completionsOf, isCommand, isNameBegun, mayBeCommand, parseCommand, usesSkill} from './slash.js';
+import {completionsOf, isCommand, isNameBegun, mayBeCommand, parseCommand, usesSkill} from './slash-commands.js';
 import {mentionIn, mentionsOf} from './mentions.js';
-import {valuesOf} from './values.js';
+import {valuesOf} from './argument-completion.js';
 import {Localized, t} from '../../base/i18n.js';
 import {isComposing} from '../../base/input-method.js';
-import {growing} from '../../ui/growing.js';
+import {growing} from '../../ui/growing-textarea.js';
 import {base, buttons} from '../../ui/styles.js';
 import {skillList} from '../../client/skill-list.js';
 import {toolList} from '../../client/tool-list.js';
@@ -77,7 +77,7 @@ export class AcChatComposer extends Localized(LitElement) {
     this.isAsked = false;
     /** True if a model is available for messages; tool calls need none. */
     this.mayChat = true;
-    /** @type {import('./slash.js').Completion[]} */
+    /** @type {import('./slash-commands.js').Completion[]} */
     this._completions = [];
     this._at = -1;
     this._problem = '';
@@ -248,14 +248,14 @@ export class AcChatComposer extends Localized(LitElement) {
     else if (mentionIn(before) !== null) void this._offerFound(mentionsOf(before, signal), signal);
   }
 
-  /** Show the completions that the server finds. @param {Promise<import('./slash.js').Completion[]> | null} finding @param {AbortSignal} signal */
+  /** Show the completions that the server finds. @param {Promise<import('./slash-commands.js').Completion[]> | null} finding @param {AbortSignal} signal */
   async _offerFound(finding, signal) {
     if (!finding) return;
     const found = await finding;
     if (!signal.aborted) this._show(found);
   }
 
-  /** @param {import('./slash.js').Completion[]} completions */
+  /** @param {import('./slash-commands.js').Completion[]} completions */
   _show(completions) {
     this._completions = completions;
     this._at = completions.length ? 0 : -1;

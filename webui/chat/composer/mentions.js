@@ -2,7 +2,7 @@
 import {abilities} from '../../client/abilities.js';
 import {client} from '../../client/client.js';
 import {toolList} from '../../client/tool-list.js';
-import {isCommand} from './slash.js';
+import {isCommand} from './slash-commands.js';
 
 const SHOWN = 8;
 const MENTION = /(?:^|\s)@([^\s@]*)$/;
@@ -16,7 +16,7 @@ export function mentionIn(before) {
  * Return completions of a mention; none if the server cannot be reached.
  * @param {string} before  the text up to the cursor
  * @param {AbortSignal} signal
- * @returns {Promise<import('./slash.js').Completion[]>}
+ * @returns {Promise<import('./slash-commands.js').Completion[]>}
  */
 export async function mentionsOf(before, signal) {
   const query = mentionIn(before) ?? '';

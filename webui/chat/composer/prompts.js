@@ -1,7 +1,7 @@
 /** Prompts of modules: texts that the user picks, sees completely in the message box, and sends as a message. */
 import {ApiError, client} from '../../client/client.js';
 import {toolList} from '../../client/tool-list.js';
-import {isCommand} from './slash.js';
+import {isCommand} from './slash-commands.js';
 
 /** @typedef {import('../../client/tool-list.js').Tool} Tool */
 

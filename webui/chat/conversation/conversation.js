@@ -1,8 +1,8 @@
 /** One chat: its stored messages, the events that follow them, and the actions of the user. */
 import {ApiError, client} from '../../client/client.js';
-import {Soon} from '../../base/soon.js';
+import {Soon} from '../../base/throttle.js';
 import {Store} from '../../base/store.js';
-import {contextOf} from './context.js';
+import {contextOf} from './message-context.js';
 import {MessageQueue} from '../../queue/queue.js';
 import {
   argumentsOf, endOf, findCall, isOver, newItem, stateOf, storedItem, storedItems, withCall, withChangedCall, withContent, withError, withNotice, withStored, withoutLive,

@@ -3,7 +3,7 @@ import {guard} from 'lit/directives/guard.js';
 import {repeat} from 'lit/directives/repeat.js';
 import {Localized, formatTime, t} from '../../base/i18n.js';
 import {whenIdle} from '../../base/idle.js';
-import {grouped} from './grouped.js';
+import {grouped} from './message-groups.js';
 import {base, buttons} from '../../ui/styles.js';
 import './ac-chat-message.js';
 import '../../ui/ac-icon.js';

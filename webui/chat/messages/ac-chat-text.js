@@ -5,7 +5,7 @@ import {AcDiagram} from '../../ui/content/ac-diagram.js';
 import {codeColours} from '../../ui/content/code-colours.js';
 import {setDirections} from '../../ui/content/direction.js';
 import {formulaStyles} from '../../ui/content/formula-styles.js';
-import {canDraw} from '../../ui/content/drawing.js';
+import {canDraw} from '../../ui/content/diagram-drawing.js';
 import {FOLDED_LINES, foldStyles, isFoldedAt} from '../../ui/content/folding.js';
 import {base, buttons, code, tables} from '../../ui/styles.js';
 import {AcCopy} from '../../ui/ac-copy.js';

@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, formatTime, t} from '../../base/i18n.js';
 import {isComposing} from '../../base/input-method.js';
-import {growing} from '../../ui/growing.js';
+import {growing} from '../../ui/growing-textarea.js';
 import {base, buttons, fields} from '../../ui/styles.js';
 import '../../ui/ac-copy.js';
 import '../../ui/ac-icon.js';

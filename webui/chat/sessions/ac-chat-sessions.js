@@ -5,7 +5,7 @@ import {sessionList, waitingIn} from './session-list.js';
 import {confirm} from '../../ui/overlay/confirm.js';
 import {Localized, formatDay, t} from '../../base/i18n.js';
 import {isComposing} from '../../base/input-method.js';
-import {Listening} from '../../base/listening.js';
+import {Listening} from '../../base/subscriptions.js';
 import {SteadyItems} from '../../base/steady-items.js';
 import {href, navigate} from '../../base/router.js';
 import {base, buttons, fields} from '../../ui/styles.js';

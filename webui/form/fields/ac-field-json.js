@@ -1,7 +1,7 @@
 import {css, html, nothing} from 'lit';
 import {live} from 'lit/directives/live.js';
 import {t} from '../../base/i18n.js';
-import {growing} from '../../ui/growing.js';
+import {growing} from '../../ui/growing-textarea.js';
 import {FieldElement} from './field-element.js';
 import {canShow} from '../../schema/shape.js';
 

@@ -3,7 +3,7 @@ import {repeat} from 'lit/directives/repeat.js';
 import {t} from '../../base/i18n.js';
 import {FieldElement} from './field-element.js';
 import {fieldTemplate} from './field-template.js';
-import {emptyValue, initialValue} from '../../schema/initial.js';
+import {emptyValue, initialValue} from '../../schema/initial-values.js';
 import {shapeOf} from '../../schema/shape.js';
 
 const SIMPLE = new Set(['text', 'number', 'boolean', 'choice', 'constant', 'date', 'null']);

@@ -4,7 +4,7 @@ import {t} from '../../base/i18n.js';
 import {isComposing} from '../../base/input-method.js';
 import {FieldElement} from './field-element.js';
 import {fieldTemplate, isWide} from './field-template.js';
-import {emptyValue, initialValue} from '../../schema/initial.js';
+import {emptyValue, initialValue} from '../../schema/initial-values.js';
 import {withValueAt} from '../../schema/paths.js';
 import {shapeOf, valuesSchema} from '../../schema/shape.js';
 

@@ -1,7 +1,7 @@
 import {css, html, nothing} from 'lit';
 import {live} from 'lit/directives/live.js';
 import {formatBytes, t} from '../../base/i18n.js';
-import {growing} from '../../ui/growing.js';
+import {growing} from '../../ui/growing-textarea.js';
 import {FieldElement} from './field-element.js';
 
 const FILE_BYTES = 2 * 1024 * 1024; // fits into a call, with room for the rest of it

@@ -3,7 +3,7 @@ import {live} from 'lit/directives/live.js';
 import {t} from '../../base/i18n.js';
 import {FieldElement} from './field-element.js';
 import {fieldTemplate} from './field-template.js';
-import {initialValue} from '../../schema/initial.js';
+import {initialValue} from '../../schema/initial-values.js';
 import {canShow, resolve, shapeOf} from '../../schema/shape.js';
 import {optionOf} from '../../schema/validate.js';
 

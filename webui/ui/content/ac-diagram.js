@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../../base/i18n.js';
-import {Listening} from '../../base/listening.js';
-import {onLook, shownTheme} from '../../base/look.js';
+import {Listening} from '../../base/subscriptions.js';
+import {onLook, shownTheme} from '../../base/shown-theme.js';
 import {base} from '../styles.js';
 
 /** A diagram from the source of Mermaid, drawn in the theme of the page; the attribute `drawn` is set once it is visible. */
@@ -26,7 +26,7 @@ export class AcDiagram extends Localized(LitElement) {
   constructor() {
     super();
     this.source = '';
-    /** @type {import('./drawing.js').Drawing | null} */
+    /** @type {import('./diagram-drawing.js').Drawing | null} */
     this._drawing = null;
     this._error = '';
     this._theme = shownTheme();
@@ -60,7 +60,7 @@ export class AcDiagram extends Localized(LitElement) {
     const {source, _theme: theme} = this;
     const isStale = () => source !== this.source || theme !== this._theme;
     try {
-      const {draw} = await import('./drawing.js');
+      const {draw} = await import('./diagram-drawing.js');
       const drawing = await draw(source, theme);
       if (isStale()) return;
       this._drawing = drawing;

@@ -3,7 +3,7 @@ import {whenIdle} from '../../base/idle.js';
 import {AcCopy} from '../ac-copy.js';
 
 const SLICE_MS = 12; // of typesetting at a time: thousands of formulas must not block the page
-/** @type {typeof import('./typesetting.js') | null} */
+/** @type {typeof import('./formula-typesetting.js') | null} */
 let typesetting = null;
 /** @type {Promise<void> | null} */
 let loading = null;
@@ -14,7 +14,7 @@ let sliceEnd = 0;
 
 /** Load what typesets formulas. */
 export function loadTypesetting() {
-  loading ??= import('./typesetting.js').then((loaded) => { typesetting = loaded; }, () => { loading = null; });
+  loading ??= import('./formula-typesetting.js').then((loaded) => { typesetting = loaded; }, () => { loading = null; });
   return loading;
 }
 

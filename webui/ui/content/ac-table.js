@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, formatNumber, t} from '../../base/i18n.js';
-import {asTabs, cellText, sortedRows} from './table-of.js';
+import {asTabs, cellText, sortedRows} from './table-data.js';
 import {base, buttons, fields, tables} from '../styles.js';
 import '../ac-copy.js';
 import '../ac-icon.js';
@@ -40,7 +40,7 @@ export class AcTable extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {import('./table-of.js').Table} */
+    /** @type {import('./table-data.js').Table} */
     this.table = {columns: [], rows: []};
     this.label = '';
     /** @type {{column: string, isDescending: boolean} | null} */

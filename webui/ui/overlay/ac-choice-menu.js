@@ -1,5 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {onElsewhere} from './elsewhere.js';
+import {onElsewhere} from './outside-press.js';
 import {base, buttons} from '../styles.js';
 import '../ac-icon.js';
 

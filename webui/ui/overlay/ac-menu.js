@@ -1,5 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {onElsewhere} from './elsewhere.js';
+import {onElsewhere} from './outside-press.js';
 import {base, buttons} from '../styles.js';
 import '../ac-icon.js';
 
@@ -55,11 +55,24 @@ export class AcMenu extends LitElement {
     this._anchor = null;
     /** @type {AbortController | null} what removes the listeners that are active while it is open */
     this._opened = null;
+    this.isOpen = false;
+  }
+
+  /** Change the items of the menu if it is open; without items, it closes. @param {MenuItem[]} items */
+  async change(items) {
+    if (!this.isOpen) return;
+    if (!items.length) return this._close();
+    const hadFocus = Boolean(this.shadowRoot?.activeElement);
+    this._items = items;
+    await this.updateComplete;
+    // an item that is turned off loses the focus
+    if (hadFocus && this.isOpen && !this.shadowRoot?.activeElement?.matches(':enabled')) this._buttons()[0]?.focus();
   }
 
   disconnectedCallback() {
     super.disconnectedCallback();
     this._opened?.abort();
+    this.isOpen = false;
   }
 
   render() {
@@ -91,7 +104,9 @@ export class AcMenu extends LitElement {
     this._items = items;
     this._label = label;
     this._anchor = anchor;
+    this.isOpen = true;
     await this.updateComplete;
+    if (!this.isOpen) return;
     const menu = this._menu;
     if (!menu.matches(':popover-open')) menu.showPopover();
     this._opened?.abort();
@@ -113,6 +128,7 @@ export class AcMenu extends LitElement {
   }
 
   _hide() {
+    this.isOpen = false;
     this._opened?.abort();
     this._menu.hidePopover();
   }

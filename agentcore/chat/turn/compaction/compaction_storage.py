@@ -12,7 +12,7 @@ from agentcore.chat.session.view import CompactionView
 from agentcore.chat.turn import history
 from agentcore.chat.turn.compaction.plan import CompactionResult
 from agentcore.core.calls.call import ModelReader
-from agentcore.core.calls.model_part import ArtifactReading
+from agentcore.core.calls.result_shortening import ArtifactReading
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
 from agentcore.store.chat import StoredCompaction

@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {chatSetup} from '../models/setup.js';
 import {Localized, t} from '../base/i18n.js';
-import {Listening} from '../base/listening.js';
+import {Listening} from '../base/subscriptions.js';
 import {PAGE_TARGET, pageAddress} from '../client/session.js';
 import {base, buttons} from '../ui/styles.js';
 import '../ui/ac-icon.js';

@@ -4,12 +4,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentcore_chrome.tools.browser_tools import Browser
-    from agentcore_chrome.tools.chrome_tools import Chrome
+    from agentcore_chrome.tools.browser_module import Browser
+    from agentcore_chrome.tools.chrome_module import Chrome
 
 __all__ = ["Browser", "Chrome"]
 
-_HOMES = {"Browser": "agentcore_chrome.tools.browser_tools", "Chrome": "agentcore_chrome.tools.chrome_tools"}
+_HOMES = {"Browser": "agentcore_chrome.tools.browser_module", "Chrome": "agentcore_chrome.tools.chrome_module"}
 
 
 def __getattr__(name: str) -> object:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 
 pytestmark = pytest.mark.spec("B7")
 

@@ -16,7 +16,7 @@ from agentcore_fs_tools.edit.line_ends import fit_line_ends
 from agentcore_fs_tools.edit.unified_diff import make_diff, parse_diff
 
 from agentcore.api import ToolError, Workspace
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 
 HOST = {"modules": ["fs_tools"]}
 MIB = 1 << 20

@@ -317,14 +317,23 @@ async def test_file_that_is_not_held_from_a_command_beside_another_one_is_judged
 
 @pytest.mark.in_server("makes a bound of the guard another one")
 async def test_what_a_command_does_after_it_has_slept_for_long_is_its_doing(host, root, monkeypatch):
-    monkeypatch.setattr("agentcore.supervision.control.guard.LOOK_SECONDS", 0.05)
+    for bound in ("LOOK_SECONDS", "LONGEST_PAUSE_S"):  # else a look that takes long has the next one wait for seconds
+        monkeypatch.setattr(f"agentcore.supervision.control.guard.{bound}", 0.05)
     guard = host.host.control_files
-    command = "until test -e go; do sleep 0.7; done; echo x > .envrc; sleep 600"
+    os.mkfifo(root / "go")
+    command = ": > asleep; read -r _ < go; echo x > .envrc; sleep 600"
     started = await host.call("bash", command=command, background=True)
-    await wait_until(lambda: guard._rest is not None)
-    (root / ".bashrc").write_text("of the user")
+    await wait_until((root / "asleep").exists)
+
+    async def write_between_looks_while_it_sleeps():
+        async with guard._turn:  # a look that began while it still ran takes all that it finds for its doing
+            if is_asleep := guard._rest is not None and guard._rest == guard._read_rest():
+                (root / ".bashrc").write_text("of the user")
+            return is_asleep
+
+    await wait_until(write_between_looks_while_it_sleeps)
     await wait_until(lambda: str(root / ".bashrc") in guard._known.entries)
-    (root / "go").touch()
+    (root / "go").write_text("\n")
     await wait_until((root / f".envrc{_ASIDE}").exists)
     assert (root / ".bashrc").read_text() == "of the user"
     await host.call("bash_kill", process_id=started.data["process_id"])

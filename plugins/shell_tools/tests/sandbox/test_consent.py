@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from agentcore.testing import RunningHost
 
 pytestmark = pytest.mark.spec("S5", "S2")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agentcore.api.context import Principal
+from agentcore.api.tool_context import Principal
 from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.spec("S5")]

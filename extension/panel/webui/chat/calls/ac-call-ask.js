@@ -1,8 +1,8 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {waiting} from '../../approval/cards/waiting.js';
+import {waiting} from '../../approval/cards/pending-requests.js';
 import {route} from '../../base/router.js';
 import {Localized, t} from '../../base/i18n.js';
-import {Listening} from '../../base/listening.js';
+import {Listening} from '../../base/subscriptions.js';
 import {base, buttons} from '../../ui/styles.js';
 import '../../approval/cards/ac-approval-call.js';
 import '../../../panel/calls/ac-client-ask.js';

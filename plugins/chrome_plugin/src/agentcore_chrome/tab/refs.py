@@ -180,7 +180,7 @@ class Refs:
         return json.loads(await self.locate_below(locator, f"!{verb}").text_content(timeout=timeout_ms) or "null")
 
     async def run(self, locator: "Locator", work: str, *arguments: Any, timeout_ms: float = _ANSWER_MS) -> Any:
-        """Return the result of a function of `in_page/work.js` with an element, in a world that no script reaches."""
+        """Return the result of a function of `field_operations.js`, run in a world that page scripts cannot reach."""
         return (await self.ask(locator, _name_work(work, arguments), timeout_ms)).get("value")
 
     async def run_to_end(self, locator: "Locator", work: str, *arguments: Any, timeout_ms: float = _ANSWER_MS) -> Any:

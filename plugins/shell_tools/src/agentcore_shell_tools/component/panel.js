@@ -3,7 +3,7 @@ import {repeat} from 'lit/directives/repeat.js';
 import {badges, base, buttons, cards, fields, views} from 'agentcore/styles.js';
 import {oneLine, stateOf} from './process-state.js';
 import './terminal.js';
-import {word} from './words.js';
+import {word} from './texts.js';
 
 /** @typedef {{path: string, aside: string, why: string, instead: string}} PutAside */
 

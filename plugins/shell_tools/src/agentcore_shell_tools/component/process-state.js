@@ -1,4 +1,4 @@
-import {word} from './words.js';
+import {word} from './texts.js';
 
 /**
  * A process as listed by the server.

@@ -2,10 +2,10 @@ import {LitElement, css, html, nothing, unsafeCSS} from 'lit';
 import {badges, base, buttons} from 'agentcore/styles.js';
 import {Connection} from './connection.js';
 import {oneLine, stateOf} from './process-state.js';
-import './sheet.js';
+import './style-sheet.js';
 import {onThemeChange, themeOf} from './theme.js';
 import {FitAddon, Terminal, styles as xtermStyles} from './vendor/xterm.js';
-import {word} from './words.js';
+import {word} from './texts.js';
 
 const SCROLLBACK_LINES = 5000;
 /** Maximum number of characters that are kept until the process can receive them. */

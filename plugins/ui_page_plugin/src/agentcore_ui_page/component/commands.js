@@ -3,7 +3,7 @@ import {describe} from './describe.js';
 import {readHtml, readText} from './reading.js';
 import {apply} from './patching.js';
 import {summarise} from './summary.js';
-import {one} from './deep.js';
+import {one} from './deep-selectors.js';
 
 const AsyncFunction = /** @type {any} */ (async () => {}).constructor;
 

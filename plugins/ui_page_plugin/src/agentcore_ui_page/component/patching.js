@@ -1,5 +1,5 @@
 /** Changes to the page that last until it is reloaded. */
-import {all, roots} from './deep.js';
+import {all, roots} from './deep-selectors.js';
 
 /** @type {Record<string, (element: Element, operation: any) => void>} */
 const CHANGES = {

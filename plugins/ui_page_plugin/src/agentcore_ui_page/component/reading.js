@@ -1,5 +1,5 @@
 /** Reads the page as text or HTML, including the content of components. */
-import {shadowsIn} from './deep.js';
+import {shadowsIn} from './deep-selectors.js';
 
 const BLOCK = /^(block|flex|grid|list-item|table|table-row|flow-root)$/;
 const SILENT = new Set(['SCRIPT', 'STYLE', 'TEMPLATE', 'NOSCRIPT']);

@@ -1,5 +1,5 @@
 /** Summarises the page: its location, its headings, and its controls with a selector for each. */
-import {all, shadowsIn} from './deep.js';
+import {all, shadowsIn} from './deep-selectors.js';
 
 const HEADINGS = 'h1, h2, h3, [role="heading"]';
 const CONTROLS = 'a[href], button, input, select, textarea, summary, [role="button"], [role="tab"], [role="option"], [contenteditable="true"]';

@@ -4,7 +4,7 @@ import secrets
 from functools import cache
 from pathlib import Path
 
-_ENGINE = ("its.js", "roles.js", "names.js", "tree.js", "clicking.js", "work.js", "engine.js")
+_ENGINE = ("native_properties.js", "roles.js", "names.js", "tree.js", "clicking.js", "field_operations.js", "engine.js")
 _HEARD = f"heard-{secrets.token_hex(8)}"
 """The event that reports elements with listeners; its name is random, so that no page can know it."""
 _ASKED = f"asked-{secrets.token_hex(8)}"
