@@ -37,7 +37,7 @@ from agentcore.chat.turn.prompts import page_source
 from agentcore.chat.turn.turns import Turns, Work
 from agentcore.chat.turn.user_call import UserCall
 from agentcore.chat.wire import ClientTool, PageInfo
-from agentcore.core.calls.conversation import Reply
+from agentcore.core.calls.chat_protocols import Reply
 from agentcore.core.core import Core
 from agentcore.core.event_types import ENVELOPE
 from agentcore.core.policy import PERSONS, client_in, find_reach, owner_of

@@ -21,7 +21,7 @@ from agentcore.chat import (
 )
 from agentcore.chat.session import MessagesView, SessionDetail, SessionsView
 from agentcore.core.approvals import Proposal
-from agentcore.core.calls.conversation import Reply
+from agentcore.core.calls.chat_protocols import Reply
 from agentcore.core.calls.question_form import FIELDS
 from agentcore.core.policy import check_mode_change, find_reach, owner_of
 from agentcore.encoding import to_json
