@@ -7,7 +7,7 @@ from functools import partial
 
 from agentcore.api import ChatSession
 from agentcore.chat.bounds import ASK_SECONDS
-from agentcore.chat.session.live import LiveSession
+from agentcore.chat.session.live_state import LiveSession
 from agentcore.chat.sessions import Sessions
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.system import plan_system
