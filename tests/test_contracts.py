@@ -1,5 +1,6 @@
 """What the documents and the public API promise, held against the code."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -71,6 +72,34 @@ def test_files_that_a_page_for_contributors_names_exist(page):
     assert [
         path for path in sorted(known) if not any((base / path).exists() for base in (ROOT, ROOT / "agentcore"))
     ] == []
+
+
+def _where_to_change_what() -> list[str]:
+    """The rows of the table of `docs/contributing.md` that says where changes go."""
+    section = (ROOT / "docs" / "contributing.md").read_text().split("\n## Where to change what\n")[1].split("\n## ")[0]
+    return [line for line in section.splitlines() if line.startswith("| ")][1:]
+
+
+def _top_level_names(file: Path) -> set[str]:
+    names = set()
+    for node in ast.parse(file.read_text()).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names.update(target.id for target in targets if isinstance(target, ast.Name))
+    return names
+
+
+@pytest.mark.source_tree
+def test_table_of_where_to_change_what_names_definitions_that_exist():
+    """Each row names at least one definition, as `FILE` (`NAME`)."""
+    rows = _where_to_change_what()
+    assert len(rows) >= 6
+    named = {row: re.findall(r"`([\w/]+\.py)` \(`(\w+)`\)", row) for row in rows}
+    assert [row for row, places in named.items() if not places] == []
+    places = [place for row in rows for place in named[row]]
+    assert [place for place in places if place[1] not in _top_level_names(ROOT / place[0])] == []
 
 
 @pytest.mark.source_tree

@@ -52,7 +52,7 @@ from agentcore.files.folder import Folder
 from agentcore.files.workspace import Workspace
 from agentcore.json_parts import JsonParts, has_more_json_parts
 from agentcore.net.url_policy import ServiceAddress, UrlPolicy
-from agentcore.pace import Pace
+from agentcore.rate_limit import Pace
 from agentcore.secrets import holds_secret
 from agentcore.secrets import mask_known_secrets as mask_secrets
 from agentcore.supervision.listening import Listener, read_listening_sockets

@@ -10,12 +10,12 @@ from agentcore.chat.bounds import (
 )
 from agentcore.chat.chat import Chat
 from agentcore.chat.client_context import dump_client_tools, dump_page
+from agentcore.chat.client_messages import Attachments, ChatBody, ClientTools, PageInfo
 from agentcore.chat.model_status import ModelStatus, find_model_status
 from agentcore.chat.policy import explain_call, try_new_rule
-from agentcore.chat.session.live import Sink
+from agentcore.chat.session.live_state import Sink
 from agentcore.chat.sessions import SentState, Sessions, clean_title
 from agentcore.chat.settings import ChatDocument, ChatSettings, ModelConfig, ToolCalling
 from agentcore.chat.setup import ChatView, ModelSetup, list_models_at
 from agentcore.chat.skill_list import SkillsView, describe_skills
 from agentcore.chat.system_message import SystemMessages, SystemView
-from agentcore.chat.wire import Attachments, ChatBody, ClientTools, PageInfo

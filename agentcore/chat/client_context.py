@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from agentcore.chat.bounds import PAGE_TITLE_CHARS, PAGE_URL_CHARS
-from agentcore.chat.session.view import PageView
-from agentcore.chat.wire import ClientTool, PageInfo
+from agentcore.chat.client_messages import ClientTool, PageInfo
+from agentcore.chat.session.session_view import PageView
 from agentcore.store.chat import BroughtRow, ChatSessionRow, UserMessage
 
 

@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 from agentcore.api import Principal
 from agentcore.chat.client_context import dump_client_tools, dump_page
-from agentcore.chat.session.live import Sink
+from agentcore.chat.client_messages import ChatBody, read_answer, read_client_result
+from agentcore.chat.session.live_state import Sink
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.sessions import AnsweringClient, Sessions
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.turn.turns import Outcome, Turns
-from agentcore.chat.wire import ChatBody, read_answer, read_client_result
 from agentcore.core.policy import Action, authorise, owner_of
 from agentcore.errors import ToolError
 from agentcore.store.chat import ChatCallRow, ChatSessionRow, UserMessage

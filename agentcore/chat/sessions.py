@@ -13,12 +13,12 @@ from agentcore.api import Principal
 from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.bounds import QUEUED_CHARS, QUEUED_MESSAGES, TITLE_CHARS
 from agentcore.chat.client_context import dump_client_tools, dump_page
+from agentcore.chat.client_messages import ClientTool, PageInfo
 from agentcore.chat.session import transcript
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.progress import turn_view
 from agentcore.chat.session.queue import publish_queue, queue_view
-from agentcore.chat.session.stream import Stream
-from agentcore.chat.session.view import (
+from agentcore.chat.session.session_view import (
     ContextView,
     MessagesView,
     MessageView,
@@ -30,14 +30,14 @@ from agentcore.chat.session.view import (
     TurnView,
     UsageView,
 )
+from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.texts import localized_text, result_text
 from agentcore.chat.turn.call_answers import CallAnswers
 from agentcore.chat.turn.prompts import page_source
 from agentcore.chat.turn.turns import Turns, Work
 from agentcore.chat.turn.user_call import UserCall
-from agentcore.chat.wire import ClientTool, PageInfo
-from agentcore.core.calls.conversation import Reply
+from agentcore.core.calls.chat_protocols import Reply
 from agentcore.core.core import Core
 from agentcore.core.event_types import ENVELOPE
 from agentcore.core.policy import PERSONS, client_in, find_reach, owner_of

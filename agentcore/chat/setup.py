@@ -14,7 +14,7 @@ from agentcore.chat.model.provider_keys import KeyOrigin, ProviderKeys, StoredPr
 from agentcore.chat.model.provider_models import ask_for_models, sort_chat_models_first
 from agentcore.chat.model.providers import PROVIDERS, ProviderName, provider_and_model
 from agentcore.chat.model_status import ModelStatus, find_model_status
-from agentcore.chat.session.view import View
+from agentcore.chat.session.session_view import View
 from agentcore.chat.settings import SKILLS_PART, ChatSettings, ModelConfig, ToolCalling
 from agentcore.core.core import Core
 from agentcore.core.settings import SettingChange, SettingsPlan, SettingsSubject, plan_changes

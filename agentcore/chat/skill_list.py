@@ -4,10 +4,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agentcore.chat.session.view import View
+from agentcore.chat.session.session_view import View
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.skills import SkillListing, Skills, SkillState, SkillStatus
-from agentcore.chat.skills.head import SkillProblem
+from agentcore.chat.skills.frontmatter import SkillProblem
 from agentcore.core.core import Core
 
 

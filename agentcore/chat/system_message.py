@@ -9,7 +9,7 @@ from pydantic import Field
 from agentcore.chat.client_context import ClientContext
 from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools
 from agentcore.chat.session.model_scales import ModelScales
-from agentcore.chat.session.view import ContextView, View
+from agentcore.chat.session.session_view import ContextView, View
 from agentcore.chat.sessions import Sessions
 from agentcore.chat.settings import ChatSettings, ModelChoice
 from agentcore.chat.system import SystemChoice, SystemPart, plan_system, resolve_modules_and_host

@@ -7,14 +7,14 @@ from functools import partial
 
 from agentcore.api import ChatSession
 from agentcore.chat.bounds import ASK_SECONDS
-from agentcore.chat.session.live import LiveSession
+from agentcore.chat.session.live_state import LiveSession
 from agentcore.chat.sessions import Sessions
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.system import plan_system
 from agentcore.chat.tool_session import ToolSession
 from agentcore.chat.turn.turns import Turns
 from agentcore.core.calls.call import Call
-from agentcore.core.calls.conversation import Inquiry, Reply, no_session
+from agentcore.core.calls.chat_protocols import Inquiry, Reply, no_session
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
 
@@ -22,7 +22,7 @@ _OF_PERSONS = frozenset(("page", "cli", "token"))
 
 
 class ToolChat:
-    """Implements `agentcore.core.calls.conversation.Conversation`.
+    """Implements `agentcore.core.calls.chat_protocols.Conversation`.
 
     Args:
         core: Runs the calls.

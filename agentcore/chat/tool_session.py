@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from agentcore.chat.bounds import TODOS, TODOS_BYTES
-from agentcore.chat.session.live import LiveSession
+from agentcore.chat.session.live_state import LiveSession
 from agentcore.chat.sessions import Sessions
 from agentcore.core.core import Core
 from agentcore.errors import ToolError

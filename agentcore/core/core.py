@@ -12,15 +12,15 @@ from agentcore.api import Module, Principal, ToolDefinition
 from agentcore.config.app_json import ApprovalsConfig
 from agentcore.config.loading import AppConfig
 from agentcore.config.workspace import open_workspace
+from agentcore.core.approvals.client_pairings import Pairings
 from agentcore.core.approvals.definition_review import DefinitionReview
 from agentcore.core.approvals.host_pairings import HostPairings
 from agentcore.core.approvals.instruction_review import InstructionReview
-from agentcore.core.approvals.pairings import Pairings
 from agentcore.core.approvals.policy_changes import PolicyChanges
 from agentcore.core.approvals.queue import ApprovalQueue
 from agentcore.core.calls.call import CallOutcome, CallRequest, Notify
 from agentcore.core.calls.calls import Calls
-from agentcore.core.calls.conversation import ConversationSlot
+from agentcore.core.calls.chat_protocols import ConversationSlot
 from agentcore.core.containment.containment import report_loop_error
 from agentcore.core.containment.ownership import track_owners
 from agentcore.core.containment.threads import worker_threads
@@ -45,7 +45,7 @@ from agentcore.core.resources.tabs import Tabs
 from agentcore.core.resources.used_indexes import UsedIndexes
 from agentcore.core.review.call_review import CallReview
 from agentcore.core.review.completing import Completed, Completion
-from agentcore.core.storage import StorageUse, measure_storage
+from agentcore.core.storage_usage import StorageUse, measure_storage
 from agentcore.errors import ToolError
 from agentcore.files.listing import WorkspaceFiles
 from agentcore.net.url_policy import OwnOrigins
@@ -53,7 +53,7 @@ from agentcore.store.record import RecordKeeper, RecordLimits, make_notice_row
 from agentcore.store.state import StateDir
 from agentcore.store.state.loop_report import read_loop_report
 from agentcore.store.store import Store
-from agentcore.supervision.holder import Holder
+from agentcore.supervision.blocking_module import Holder
 
 if TYPE_CHECKING:
     from agentcore.supervision.control import ControlFiles, ControlReport

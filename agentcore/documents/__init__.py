@@ -4,7 +4,7 @@ Files from untrusted sources are parsed in a separate process, so that a failure
 """
 
 from agentcore.documents.document import DocumentReader, DocumentText
+from agentcore.documents.image_fitting import FittedImage, ImageFitter
 from agentcore.documents.kinds import DOCUMENT_HEAD_BYTES, DocumentKind, detect_document
 from agentcore.documents.media_type import HEAD_BYTES, PICTURES, is_text, media_type
-from agentcore.documents.picture import FittedImage, ImageFitter
 from agentcore.documents.seen_text import seen_text

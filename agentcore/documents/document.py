@@ -7,7 +7,7 @@ from typing import IO
 
 from pydantic import BaseModel
 
-from agentcore.documents.child import ReadingProcess
+from agentcore.documents.parser_process import ReadingProcess
 from agentcore.documents.seen_text import seen_text
 from agentcore.files.workspace import Workspace
 
@@ -44,7 +44,7 @@ class DocumentReader:
     """Extracts text from documents; a malicious file can harm only the process that reads it."""
 
     def __init__(self) -> None:
-        self._process = ReadingProcess("agentcore.documents.document_text")
+        self._process = ReadingProcess("agentcore.documents.document_program")
 
     async def close(self) -> None:
         """Stop running parsers; safe to call twice."""

@@ -52,8 +52,8 @@ from agentcore.mcp_endpoint.progress_notifications import CallReporter, ClientRe
 from agentcore.mcp_endpoint.prompts_and_resources import Served, to_completion, to_contents, to_prompt
 from agentcore.mcp_endpoint.results import ARTIFACT_URI, to_error, to_mcp
 from agentcore.mcp_endpoint.rounds import ApprovalRequired, Rounds
+from agentcore.mcp_endpoint.subscriptions import Watching
 from agentcore.mcp_endpoint.views import VIEW_URI, shows_views, view_contents, with_data
-from agentcore.mcp_endpoint.watching import Watching
 
 _NAME = "agentcore"
 _CHANGES: Mapping[str, Callable[[], ToolsListChanged | PromptsListChanged | ResourcesListChanged]] = {

@@ -22,8 +22,8 @@ from agentcore.server.live_control import LiveControl
 from agentcore.server.mcp_connections import McpConnections
 from agentcore.server.modules.enabling import ModuleSwitch
 from agentcore.server.modules.hosts import HostViews
+from agentcore.server.modules.module_view import ModuleViews
 from agentcore.server.modules.tool_views import ToolViews
-from agentcore.server.modules.view import ModuleViews
 
 Answering = Callable[["Exchange"], Awaitable[Answer | Sent]]
 """Answers one request."""

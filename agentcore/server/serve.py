@@ -25,7 +25,7 @@ from agentcore.server.app import Application, create_app, create_approval_app, c
 from agentcore.server.http.descriptors import raise_descriptor_limit
 from agentcore.server.http.listening import ListenError, PortTakenError, open_listener, own_name
 from agentcore.server.mcp_transports import Pipes
-from agentcore.server.missing import install_missing, report_missing
+from agentcore.server.missing_requirements import install_missing, report_missing
 from agentcore.store.state import StateDir, write_private_file
 from agentcore.supervision.loop_guard import STOP_SIGNALS
 from agentcore.this_machine import is_in_container, is_root

@@ -18,8 +18,8 @@ import sys
 import time
 from typing import Any
 
+from agentcore.supervision.blocking_module import Holder, find_holder
 from agentcore.supervision.descendants import list_descendants, read_start_time, send_to
-from agentcore.supervision.holder import Holder, find_holder
 from agentcore.supervision.server_threads import ServerThreads
 
 EXIT_SIGNAL = signal.SIGXCPU

@@ -8,8 +8,8 @@ import select
 import signal
 import sys
 
+from agentcore.supervision.blocking_module import Frame
 from agentcore.supervision.descendants import send_to
-from agentcore.supervision.holder import Frame
 
 SHOW_STACK = signal.SIGURG
 """Makes a thread of the server write its stack. It has no other use, and processes ignore it by default."""

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from agentcore.api.definition import DEFAULT_RANK
+from agentcore.chat.client_messages import ClientTool
 from agentcore.chat.settings import AgentConfig
-from agentcore.chat.wire import ClientTool
 from agentcore.core.declarations.definitions import RESERVED_NAMES
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.core.modules.tool_registry import ToolRegistry

@@ -1,3 +1,3 @@
 """A chat session: what is stored, shown and streamed of it."""
 
-from agentcore.chat.session.view import MessagesView, QueueView, SessionDetail, SessionsView
+from agentcore.chat.session.session_view import MessagesView, QueueView, SessionDetail, SessionsView

@@ -1,6 +1,6 @@
 """How much of its limits a turn has used, as shown to the user."""
 
-from agentcore.chat.session.view import TurnView
+from agentcore.chat.session.session_view import TurnView
 from agentcore.chat.settings import AgentConfig
 
 

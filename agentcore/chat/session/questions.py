@@ -5,8 +5,8 @@ import secrets
 import time
 from dataclasses import dataclass
 
-from agentcore.chat.session.view import QuestionView
-from agentcore.core.calls.conversation import Inquiry, Reply
+from agentcore.chat.session.session_view import QuestionView
+from agentcore.core.calls.chat_protocols import Inquiry, Reply
 from agentcore.core.calls.question_form import read_answers, shown_form
 from agentcore.errors import ToolError
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from agentcore.chat.session.live import LiveSession, Sink
-from agentcore.chat.session.view import ModelWaitView
+from agentcore.chat.session.live_state import LiveSession, Sink
+from agentcore.chat.session.session_view import ModelWaitView
 from agentcore.chat.texts import Locale, localized_text
 from agentcore.core.events import EventBus
 from agentcore.errors import ToolError

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from agentcore.chat.session.view import AttachmentView, CallState, CallView, MessageView, PageView
+from agentcore.chat.session.session_view import AttachmentView, CallState, CallView, MessageView, PageView
 from agentcore.store.chat import ChatCallRow, ChatMessageRow, NewMessage
 
 STOPPED = "stopped"

@@ -15,7 +15,7 @@ from agentcore.chat.bounds import (
     SKILL_TEXT_BYTES,
     SKILLS_FOUND,
 )
-from agentcore.chat.skills.head import SKILL_FILE, SkillHead, SkillProblem, parse_skill
+from agentcore.chat.skills.frontmatter import SKILL_FILE, SkillHead, SkillProblem, parse_skill
 from agentcore.errors import ToolError
 from agentcore.files.folder import Entry, Folder
 from agentcore.files.names import show_name

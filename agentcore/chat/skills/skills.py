@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from agentcore.chat.bounds import SKILLS_PROPOSED
 from agentcore.chat.skills.finding import WORKSPACE_FOLDERS, FoundSkill, SkillSource, find_skills
-from agentcore.chat.skills.head import SKILL_FILE, SkillHead, SkillProblem, parse_skill
+from agentcore.chat.skills.frontmatter import SKILL_FILE, SkillHead, SkillProblem, parse_skill
 from agentcore.chat.skills.offered import Skill
 from agentcore.core.core import Core
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from agentcore.chat.settings import SKILL_PART, SKILLS_PART, AgentConfig
 from agentcore.chat.skills import Skill, shorten_descriptions
-from agentcore.chat.system.folder import FolderText
+from agentcore.chat.system.folder_instructions import FolderText
 from agentcore.chat.system.sources import SystemSources, read_sources
 from agentcore.chat.texts import Locale, localized_text
 from agentcore.core.core import Core

@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from agentcore.chat.skills import Skill, Skills
-from agentcore.chat.system.folder import FolderText, read_folder_texts
+from agentcore.chat.system.folder_instructions import FolderText, read_folder_texts
 from agentcore.core.core import Core
 
 

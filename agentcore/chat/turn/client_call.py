@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentcore.api import Effect, ToolDefinition
+from agentcore.chat.client_messages import ClientTool
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.turn.server_call import ServerCalls
-from agentcore.chat.wire import ClientTool
 from agentcore.core.calls.permission import refused_by_policy
 from agentcore.core.core import Core
 from agentcore.core.policy import Decision, client_in

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
-from agentcore.chat.model.engine import Engine
+from agentcore.chat.client_messages import PageInfo
 from agentcore.chat.model.instructions import Instructions
+from agentcore.chat.model.model_requests import Engine
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.model.providers import PROVIDERS
 from agentcore.chat.model.text_tool_call_parsing import WrittenCallFilter, parse_written
@@ -17,7 +18,6 @@ from agentcore.chat.texts import Locale
 from agentcore.chat.turn import history
 from agentcore.chat.turn.prompts import build_instructions, system_message
 from agentcore.chat.turn.text_tool_call_format import WrittenForm
-from agentcore.chat.wire import PageInfo
 from agentcore.store.chat import UsedTokens
 
 

@@ -13,8 +13,8 @@ from pydantic_ai.messages import ModelResponse, ModelResponsePart, ToolCallPart
 from agentcore.api import Principal
 from agentcore.bounds import MODEL_CHARS
 from agentcore.chat.bounds import CALLS_IN_A_TURN, SUB_AGENT_DEPTH
-from agentcore.chat.model.engine import BrokenAnswerError, Engine
 from agentcore.chat.model.model_json import read_arguments
+from agentcore.chat.model.model_requests import BrokenAnswerError, Engine
 from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools, valid_name
 from agentcore.chat.session import transcript
 from agentcore.chat.session.stored_result import ResultShrinker

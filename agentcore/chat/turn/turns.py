@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
-from agentcore.chat.session.live import LiveSessions, Sink
+from agentcore.chat.session.live_state import LiveSessions, Sink
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.queue import publish_queue
 from agentcore.chat.session.stream import Stream
@@ -26,7 +26,7 @@ from agentcore.installing import pip_command
 from agentcore.store.chat import ChatSessionRow
 
 if TYPE_CHECKING:
-    from agentcore.chat.model.engine import Engine
+    from agentcore.chat.model.model_requests import Engine
     from agentcore.chat.turn.turn import Turn
 
 log = structlog.get_logger(__name__)
@@ -339,7 +339,7 @@ class Turns:
                 except ModuleNotFoundError as exc:
                     message = f"the chat needs {exc.name}; {pip_command('agentcore-runtime[chat]')}"
                     raise ToolError("model_not_configured", message) from exc
-                self._engine = importlib.import_module("agentcore.chat.model.engine").Engine()
+                self._engine = importlib.import_module("agentcore.chat.model.model_requests").Engine()
             return self._engine
 
     async def check_can_start(self, session: ChatSessionRow, *, model: str = "", agent_id: str = "") -> None:

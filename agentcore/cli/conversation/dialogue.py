@@ -11,10 +11,10 @@ import click
 from agentcore.approval_rules import ApprovalMode
 from agentcore.cli.arguments import find_schema, parse_arguments
 from agentcore.cli.conversation.client import Attached, ChatClient
+from agentcore.cli.conversation.event_output import TerminalView, print_result
 from agentcore.cli.conversation.prompt_line import PromptLine
 from agentcore.cli.conversation.session import SERVER, ChatSession
 from agentcore.cli.conversation.typed_ahead import Meanwhile
-from agentcore.cli.conversation.view import TerminalView, print_result
 from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.output import colour_text, print_notice, print_table, print_text
 from agentcore.cli.terminal.terminal import ask_confirmation, is_interactive

@@ -7,10 +7,10 @@ from typing import Any
 from agentcore.approval_rules import ApprovalMode
 from agentcore.cli.conversation.client import ChatClient, SessionOptions
 from agentcore.cli.conversation.event_feed import EventFeed
+from agentcore.cli.conversation.event_output import ChatView, TerminalView
 from agentcore.cli.conversation.turn import ChatTurn, Send, TurnEnd
 from agentcore.cli.conversation.typed_ahead import Meanwhile
 from agentcore.cli.conversation.user_call import OwnCall
-from agentcore.cli.conversation.view import ChatView, TerminalView
 from agentcore.cli.terminal.exits import CliError
 
 SERVER = "server"

@@ -11,9 +11,9 @@ from agentcore.cli.backend.server_client import ServerError
 from agentcore.cli.conversation.answers import Question, collect_answer, format_question
 from agentcore.cli.conversation.client import ChatClient
 from agentcore.cli.conversation.event_feed import EventFeed
+from agentcore.cli.conversation.event_output import ChatView
 from agentcore.cli.conversation.interrupts import capture_interrupts
 from agentcore.cli.conversation.typed_ahead import Meanwhile
-from agentcore.cli.conversation.view import ChatView
 from agentcore.cli.terminal.exits import CliError, ExitCode
 from agentcore.cli.terminal.terminal import discard_typed_input, read_line
 

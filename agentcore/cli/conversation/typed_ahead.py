@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, asynccontextmanager, contextmanag
 from functools import partial
 from typing import Any, Protocol
 
-from agentcore.cli.conversation.view import TerminalView
+from agentcore.cli.conversation.event_output import TerminalView
 from agentcore.cli.terminal.terminal import until_readable
 
 _LOCAL_FLAGS = 3

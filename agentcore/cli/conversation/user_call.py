@@ -6,8 +6,8 @@ from typing import Any
 
 from agentcore.cli.conversation.client import ChatClient
 from agentcore.cli.conversation.event_feed import EventFeed
+from agentcore.cli.conversation.event_output import TerminalView
 from agentcore.cli.conversation.interrupts import capture_interrupts
-from agentcore.cli.conversation.view import TerminalView
 from agentcore.cli.terminal.exits import CliError
 
 

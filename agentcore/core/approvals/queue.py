@@ -14,9 +14,7 @@ from agentcore.bounds import (
     APPROVALS_WAITING_BYTES_PER_CALLER,
     APPROVALS_WAITING_PER_CALLER,
 )
-from agentcore.core.approvals.pending import PendingApproval, now_ms
-from agentcore.core.approvals.request import ApprovalRequest, Approver, LookAgain, Verdict
-from agentcore.core.approvals.stored import (
+from agentcore.core.approvals.approval_json import (
     caller_of,
     host_of,
     read_request,
@@ -26,6 +24,8 @@ from agentcore.core.approvals.stored import (
     tool_of,
     verdict_text,
 )
+from agentcore.core.approvals.pending_approval import PendingApproval, now_ms
+from agentcore.core.approvals.request import ApprovalRequest, Approver, LookAgain, Verdict
 from agentcore.core.events import EventBus
 from agentcore.core.policy.approval_policy import ApprovalPolicy
 from agentcore.core.policy.authority import USER_ACCOUNT, Decision

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 from agentcore.api import CallPreview, Principal, Resource, ToolResult
 from agentcore.approval_rules.decisions import ApprovalMode
-from agentcore.core.approvals.pending import PendingApproval
+from agentcore.core.approvals.pending_approval import PendingApproval
 from agentcore.core.calls.call_reports import ShownOutput
 from agentcore.core.containment.containment import Contained
 from agentcore.core.modules.module_record import RegisteredTool

@@ -9,7 +9,7 @@ from agentcore.api import ArtifactLines, ArtifactLink, ChatSession, LogLevel, Pr
 from agentcore.bounds import LOGS_PER_CALL, PROGRESS_INTERVAL_SECONDS
 from agentcore.core.calls.call import Call, CallOutcome, CallRequest, Notify, pause_clock
 from agentcore.core.calls.call_reports import ShownOutput, read_fraction, read_log, read_message, read_output
-from agentcore.core.calls.conversation import ConversationSlot, no_session
+from agentcore.core.calls.chat_protocols import ConversationSlot, no_session
 from agentcore.core.calls.host_requests import HostQuestion, ask_host
 from agentcore.core.calls.questions import Questions
 from agentcore.core.calls.result_shortening import model_chars

@@ -5,17 +5,17 @@ from collections.abc import Callable, Collection
 
 from agentcore.api import Principal
 from agentcore.config.app_json import LimitsConfig
-from agentcore.core.approvals.pending import PendingApproval
+from agentcore.core.approvals.pending_approval import PendingApproval
 from agentcore.core.approvals.queue import ApprovalQueue
 from agentcore.core.calls.admission import admit_call
 from agentcore.core.calls.call import Call, CallOutcome, CallRequest, Notify, PreparedCall
 from agentcore.core.calls.call_context import CallServices
+from agentcore.core.calls.chat_protocols import ConversationSlot
 from agentcore.core.calls.continued_calls import CarriedOnCalls
-from agentcore.core.calls.conversation import ConversationSlot
 from agentcore.core.calls.errors import CallDetached, CallTimeout, ModuleError, cancelled_error, error_from_exception
+from agentcore.core.calls.execution import CarryOn, Execution
 from agentcore.core.calls.permission import Permission
 from agentcore.core.calls.prepare import Preparation
-from agentcore.core.calls.running import CarryOn, Execution
 from agentcore.core.calls.settling import Settlement
 from agentcore.core.containment.containment import Contained
 from agentcore.core.events import EventBus

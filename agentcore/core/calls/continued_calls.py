@@ -9,7 +9,7 @@ import structlog
 
 from agentcore.api import Principal
 from agentcore.core.calls.call import Call, CallOutcome, CallRequest, ModelReader, PreparedCall
-from agentcore.core.calls.running import CarryOn
+from agentcore.core.calls.execution import CarryOn
 from agentcore.core.declarations.hosted_names import host_in
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.core.resources.registry import ResourceRegistry

@@ -9,7 +9,7 @@ from agentcore.core.calls.call import Call, PreparedCall
 from agentcore.core.calls.call_context import CallContext, CallServices
 from agentcore.core.calls.errors import unreachable_resource_error
 from agentcore.core.calls.preview import preview_call
-from agentcore.core.calls.preview_turns import PreviewTurns
+from agentcore.core.calls.preview_limit import PreviewTurns
 from agentcore.core.calls.routing import Routing
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.core.modules.tool_registry import ToolRegistry

@@ -12,7 +12,7 @@ from agentcore.bounds import PREVIEW_CHARS, PREVIEW_ENTRIES, PREVIEW_SECONDS
 from agentcore.core.calls.call import Call, PreparedCall
 from agentcore.core.calls.call_context import CallContext
 from agentcore.core.calls.errors import read_error
-from agentcore.core.calls.preview_turns import PreviewTurn, PreviewTurns
+from agentcore.core.calls.preview_limit import PreviewTurn, PreviewTurns
 from agentcore.core.containment.containment import run_contained
 from agentcore.core.containment.foreign_error import log_failure, type_name
 from agentcore.core.containment.plain_values import plain_text

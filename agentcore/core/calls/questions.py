@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agentcore.core.calls.call import Asker, Call
-from agentcore.core.calls.conversation import Conversation, Inquiry, Reply, declined_error
+from agentcore.core.calls.chat_protocols import Conversation, Inquiry, Reply, declined_error
 from agentcore.core.calls.question_form import FormField, read_answers, read_form
 from agentcore.core.declarations.hosted_names import host_title
 from agentcore.errors import ToolError

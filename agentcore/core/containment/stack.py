@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import accumulate, chain, repeat, starmap
 
-from agentcore.supervision.holder import Frame
+from agentcore.supervision.blocking_module import Frame
 
 _FRAME = operator.attrgetter("f_code.co_filename", "f_lineno", "f_code.co_name")
 

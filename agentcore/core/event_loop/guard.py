@@ -23,7 +23,7 @@ import structlog
 
 from agentcore.store.state import StateDir
 from agentcore.store.state.log_file import log_files
-from agentcore.supervision.holder import Holder
+from agentcore.supervision.blocking_module import Holder
 from agentcore.supervision.loop_guard import BEATS, EXIT_SIGNAL
 from agentcore.supervision.memory import shared_memory
 from agentcore.supervision.server_threads import SHOW_STACK

@@ -14,7 +14,7 @@ from agentcore.core.containment.ownership import owner_of_task
 from agentcore.core.containment.stack import stack_of
 from agentcore.core.containment.threads import WorkerThread
 from agentcore.core.event_loop.clock import LoopClock
-from agentcore.supervision.holder import Holder, find_holder
+from agentcore.supervision.blocking_module import Holder, find_holder
 
 log = structlog.get_logger(__name__)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from agentcore.documents.formats.output import Output, UnreadableError
-from agentcore.documents.formats.package import Package
+from agentcore.documents.formats.zip_package import Package
 
 _ENTRIES_AT_ONCE = 500
 _ENCRYPTED = 0x1

@@ -5,8 +5,8 @@ import re
 from html.parser import HTMLParser
 
 from agentcore.documents.formats.output import Output, UnreadableError
-from agentcore.documents.formats.package import Package, resolve_name
 from agentcore.documents.formats.xml_events import Start, read_events, read_text
+from agentcore.documents.formats.zip_package import Package, resolve_name
 
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _BLOCKS = _HEADINGS | frozenset(("address", "article", "aside", "blockquote", "dd", "div", "dl", "dt", "figcaption"))

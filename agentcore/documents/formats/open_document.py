@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from agentcore.documents.formats.flow import Flow
-from agentcore.documents.formats.grid import Grid
+from agentcore.documents.formats.flowing_text import Flow
 from agentcore.documents.formats.output import Output
-from agentcore.documents.formats.package import Package
+from agentcore.documents.formats.sheet_rows import Grid
 from agentcore.documents.formats.xml_events import End, Event, Start, read_events, read_text, skip_element
+from agentcore.documents.formats.zip_package import Package
 
 _MIME = "application/vnd.oasis.opendocument"
 _LEFT_OUT = ("tracked-changes", "forms", "scripts", "settings", "automatic-styles", "font-face-decls")

@@ -2,10 +2,10 @@
 
 import re
 
-from agentcore.documents.formats.flow import Flow, OfficeText
+from agentcore.documents.formats.flowing_text import Flow, OfficeText
 from agentcore.documents.formats.output import Output
-from agentcore.documents.formats.package import Package
 from agentcore.documents.formats.xml_events import Start, read_events, read_text
+from agentcore.documents.formats.zip_package import Package
 
 _MIME = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}

@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from agentcore.documents.formats.grid import Grid, column_number
 from agentcore.documents.formats.output import Output, UnreadableError
-from agentcore.documents.formats.package import Package
+from agentcore.documents.formats.sheet_rows import Grid, column_number
 from agentcore.documents.formats.word import read_title
 from agentcore.documents.formats.xml_events import End, Event, Start, read_events, skip_element
+from agentcore.documents.formats.zip_package import Package
 
 _MIME = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _DATE_FORMATS = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))

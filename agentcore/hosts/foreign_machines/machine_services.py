@@ -12,7 +12,7 @@ from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.net.url_policy import OwnOrigins
 from agentcore.store.record import Record
-from agentcore.supervision.holder import Holder
+from agentcore.supervision.blocking_module import Holder
 
 if TYPE_CHECKING:
     from agentcore.supervision.control import ControlReport

@@ -33,8 +33,8 @@ from agentcore.hosts.server_side.sent_calls import SentCalls
 from agentcore.hosts.wire.frames import PROTOCOL, LinkError
 from agentcore.hosts.wire.peer import Message, Peer
 from agentcore.hosts.wire.values import error_of
+from agentcore.supervision.blocking_module import Holder
 from agentcore.supervision.control import ControlReport, Quarantined
-from agentcore.supervision.holder import Holder
 
 log = structlog.get_logger(__name__)
 

@@ -12,8 +12,8 @@ from agentcore.config.workspace import configured_roots
 from agentcore.core.events import EventBus
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.store.state import StateDir, locate_state_dir
+from agentcore.supervision.blocking_module import Holder
 from agentcore.supervision.control import ControlReport
-from agentcore.supervision.holder import Holder
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from agentcore.api import Principal, ToolResult
 from agentcore.bounds import CANCEL_GRACE_SECONDS
 from agentcore.core.calls.call_context import CallContext
 from agentcore.core.calls.errors import CallDetached
-from agentcore.core.calls.running import CarryOn
+from agentcore.core.calls.execution import CarryOn
 from agentcore.core.containment.preview_state import not_in_preview
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.errors import ToolError

@@ -7,11 +7,11 @@ from pydantic import Field
 
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.server.body_models import StrictModel, WireModel
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.route_table import ServerRoute
-from agentcore.server.wire import StrictModel, WireModel
 from agentcore.store.record import make_notice_row
 
 MCP_PATH = "/mcp"

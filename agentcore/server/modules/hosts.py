@@ -14,7 +14,7 @@ from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.errors import ToolError
 from agentcore.hosts.hosts import Hosts
-from agentcore.server.wire import WireModel
+from agentcore.server.body_models import WireModel
 
 
 class HostedModuleView(WireModel):

@@ -5,13 +5,13 @@ from typing import Any
 
 from agentcore.api import Principal
 from agentcore.approval_rules import Touched, list_touched
-from agentcore.approval_rules.losses import may_lose_something
+from agentcore.approval_rules.data_loss import may_lose_something
 from agentcore.core.approvals import ApprovalRequest, Changed, Pairing, PolicyChange
 from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.modules.tool_registry import ToolRegistry
+from agentcore.server.body_models import WireModel
 from agentcore.server.modules.hosts import host_of
 from agentcore.server.modules.translations import ToolTexts, title_of, translations_of
-from agentcore.server.wire import WireModel
 from agentcore.store.chat import ChatStore
 
 

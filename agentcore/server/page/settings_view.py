@@ -20,10 +20,10 @@ from agentcore.core.settings import (
     waits_for_restart,
 )
 from agentcore.errors import ToolError
+from agentcore.server.body_models import WireModel
 from agentcore.server.confirmation import needs_confirmation
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal
-from agentcore.server.wire import WireModel
 
 _KINDS = ("settings", "settings_reload")
 

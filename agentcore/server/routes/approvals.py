@@ -10,6 +10,7 @@ from agentcore.core.policy import GrantOffer, find_reach, owner_of
 from agentcore.core.review import OfferExample, find_offer_examples
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.server.body_models import StrictModel
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.page.approval_view import (
@@ -21,7 +22,6 @@ from agentcore.server.page.approval_view import (
     waiting_pairing,
 )
 from agentcore.server.route_table import ServerRoute
-from agentcore.server.wire import StrictModel
 
 
 class Decision(StrictModel):

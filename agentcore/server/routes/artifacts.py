@@ -13,12 +13,12 @@ from agentcore.bounds import UPLOAD_BYTES
 from agentcore.core.policy import find_reach, owner_of
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.server.body_models import StrictModel
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import RawStream
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.route_table import OCTETS, ServerRoute
-from agentcore.server.wire import StrictModel
 from agentcore.store.artifacts import MATCHES, QUERY_CHARS, Artifact
 
 # one range, as in RFC 9110, 14.2; a request for several is answered with the whole

@@ -11,12 +11,12 @@ from pydantic import Field
 from agentcore.config import ClientConfig
 from agentcore.core.core import Core
 from agentcore.encoding import to_json
+from agentcore.server.body_models import WireModel
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.mcp_connections import McpConnections
 from agentcore.server.mcp_transports import MCP_PATH
 from agentcore.server.route_table import ServerRoute
-from agentcore.server.wire import WireModel
 from agentcore.store.credentials import KnownClient
 from agentcore.store.mcp_sessions import McpSessionRow
 

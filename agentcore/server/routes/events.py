@@ -8,13 +8,13 @@ from multidict import istr
 from pydantic import Field
 
 from agentcore.core.policy import authorise, find_reach, owner_of
+from agentcore.server.body_models import StrictModel
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.event_streams import EventFilter
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.route_table import ServerRoute
-from agentcore.server.wire import StrictModel
 
 _LAST_EVENT_ID = istr("Last-Event-ID")
 _PATTERNS = 32

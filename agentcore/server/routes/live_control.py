@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from agentcore.encoding import to_json
+from agentcore.server.body_models import StrictWireModel
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
-from agentcore.server.wire import StrictWireModel
 
 
 class ControlView(StrictWireModel):

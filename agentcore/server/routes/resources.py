@@ -8,10 +8,10 @@ from pydantic import Field
 from agentcore.api.resource import ResourceUpdate
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.server.body_models import StrictWireModel
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
-from agentcore.server.wire import StrictWireModel
 
 FOR_GOOD = {"Cache-Control": "private, max-age=604800, immutable"}
 """Headers of content whose URL changes with it."""

@@ -7,12 +7,12 @@ from agentcore.config import ConfigError
 from agentcore.core.settings import to_json_pointer
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.server.body_models import StrictWireModel
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.page.settings_view import not_written, settings_proposal
 from agentcore.server.route_table import ServerRoute
-from agentcore.server.wire import StrictWireModel
 
 
 class AgentSkillBody(StrictWireModel):

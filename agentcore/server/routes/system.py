@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from agentcore.core.storage import StorageKind
+from agentcore.core.storage_usage import StorageKind
 from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer

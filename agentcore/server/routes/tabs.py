@@ -7,11 +7,11 @@ from pydantic import Field
 
 from agentcore.core.resources.last_seen import LastSeen
 from agentcore.encoding import to_json
+from agentcore.server.body_models import StrictWireModel
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.routes.resources import FOR_GOOD, IconQuery
-from agentcore.server.wire import StrictWireModel
 
 _TITLE_CHARS = 80
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.modules.module_record import ToolFormat
 from agentcore.encoding import to_json
+from agentcore.server.body_models import StrictModel
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import NUMBER_MAX
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream, encode_event
@@ -17,7 +18,6 @@ from agentcore.server.http.response import JSON, Answer, LateAnswer, Sent
 from agentcore.server.http.unread_answers import room_for_answer
 from agentcore.server.modules.translations import TextsView, texts_of
 from agentcore.server.route_table import ServerRoute
-from agentcore.server.wire import StrictModel
 
 HostName = Annotated[str, Field(max_length=40, pattern=r"^([a-z][a-z0-9_-]*)?$")]
 

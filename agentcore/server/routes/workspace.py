@@ -6,10 +6,10 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from agentcore.encoding import to_json
+from agentcore.server.body_models import StrictModel
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
-from agentcore.server.wire import StrictModel
 
 
 class FilesQuery(StrictModel):

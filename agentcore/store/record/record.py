@@ -11,7 +11,7 @@ import structlog
 
 from agentcore.store.database.database import Database
 from agentcore.store.record.call_row import CallRow, RecordedRow, make_notice_row
-from agentcore.store.record.group import OpenKey, RecordGroup, interrupt_open_calls
+from agentcore.store.record.commit_group import OpenKey, RecordGroup, interrupt_open_calls
 from agentcore.store.record.query import (
     SEGMENTS_SEARCHED,
     ClosedSegments,

@@ -3,7 +3,7 @@
 import pytest
 
 from agentcore.api import ToolError
-from agentcore.core.calls.conversation import Reply
+from agentcore.core.calls.chat_protocols import Reply
 from agentcore.core.settings import SettingsSubject, redact_settings
 
 STARTS_HOSTS = True

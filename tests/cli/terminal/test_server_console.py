@@ -6,7 +6,7 @@ import pytest
 
 from agentcore.api.tool_context import Principal
 from agentcore.cli.terminal.server_console import ServerConsole
-from agentcore.core.approvals.pairings import PairingRequest
+from agentcore.core.approvals.client_pairings import PairingRequest
 from agentcore.core.approvals.policy_changes import Proposal
 from agentcore.testing.hosting import HostPlan, running_host
 

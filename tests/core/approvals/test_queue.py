@@ -19,7 +19,7 @@ from agentcore.bounds import (
     PREVIEW_ENTRIES,
 )
 from agentcore.config.app_json import ApprovalsConfig
-from agentcore.core.approvals.pending import now_ms
+from agentcore.core.approvals.pending_approval import now_ms
 from agentcore.core.approvals.queue import ApprovalQueue
 from agentcore.core.approvals.request import ApprovalRequest, Verdict
 from agentcore.core.calls.call import CallRequest

@@ -13,7 +13,7 @@ from agentcore.api import Module, ToolContext, tool
 from agentcore.api.tool_context import Principal
 from agentcore.bounds import LOOP_BEAT_SECONDS
 from agentcore.core.calls.call import CallRequest
-from agentcore.server.modules.view import ModuleViews
+from agentcore.server.modules.module_view import ModuleViews
 
 pytestmark = pytest.mark.slow  # code that holds the loop holds it for real seconds
 

@@ -9,7 +9,7 @@ from agentcore.api import Module, ToolError, tool
 from agentcore.api.tool_context import Principal
 from agentcore.core.approvals import Verdict
 from agentcore.core.calls.call import CallRequest
-from agentcore.pace import Pace
+from agentcore.rate_limit import Pace
 
 GOOD = '''
 from agentcore.api import Module, tool

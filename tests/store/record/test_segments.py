@@ -22,7 +22,7 @@ from agentcore.store.record import (
     segments_folder,
     verify_record,
 )
-from agentcore.store.record.group import RecordGroup
+from agentcore.store.record.commit_group import RecordGroup
 from agentcore.store.record.segments import SegmentBrokenError
 from agentcore.store.state.errors import RecordUnreadableError
 

@@ -9,7 +9,7 @@ from pydantic_ai.messages import ImageUrl, TextContent, UserContent, UserPromptP
 from agentcore.api import ArtifactLink
 from agentcore.bounds import MODEL_CHARS
 from agentcore.chat.bounds import ATTACHED_CHARS
-from agentcore.chat.session.view import AttachmentView
+from agentcore.chat.session.session_view import AttachmentView
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.attachments.file_readers import FileReaders
 from agentcore.chat.turn.untrusted import mark_untrusted

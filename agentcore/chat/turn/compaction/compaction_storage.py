@@ -6,9 +6,9 @@ from typing import Any
 import structlog
 from pydantic_ai.messages import ModelResponse
 
+from agentcore.chat.session.session_view import CompactionView
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.transcript import create_notice
-from agentcore.chat.session.view import CompactionView
 from agentcore.chat.turn import history
 from agentcore.chat.turn.compaction.plan import CompactionResult
 from agentcore.core.calls.call import ModelReader

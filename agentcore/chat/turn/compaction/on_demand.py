@@ -2,7 +2,7 @@
 
 from pydantic_ai.messages import ModelRequest, ModelResponse, ToolCallPart, UserPromptPart
 
-from agentcore.chat.model.engine import Engine
+from agentcore.chat.model.model_requests import Engine
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import ModelChoice

@@ -18,6 +18,7 @@ from agentcore.hosts.wire.web_socket import (
     UNPAIRED_MESSAGE_BYTES,
 )
 from agentcore.server.addresses import is_loopback
+from agentcore.server.body_models import StrictModel, WireModel
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import LOGIN_BODY_BYTES
@@ -25,7 +26,6 @@ from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import SECURITY_HEADERS, Answer
 from agentcore.server.modules.hosts import HostList, HostView, hosts_of
 from agentcore.server.route_table import ServerRoute
-from agentcore.server.wire import StrictModel, WireModel
 from agentcore.store.credentials import KnownHost
 from agentcore.store.record import make_notice_row
 

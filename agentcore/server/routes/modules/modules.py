@@ -11,14 +11,14 @@ from agentcore.core.discovery.source_search import Found
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.installing import pip_command
+from agentcore.server.body_models import StrictModel
 from agentcore.server.confirmation import change_policy, propose_change
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
+from agentcore.server.modules.module_view import ModuleView
 from agentcore.server.modules.report import LoginView, ReportView, show_login, show_report
-from agentcore.server.modules.view import ModuleView
 from agentcore.server.page.document import page_version
 from agentcore.server.route_table import ServerRoute
-from agentcore.server.wire import StrictModel
 
 
 class ModuleList(BaseModel, defer_build=True):

@@ -17,10 +17,10 @@ from agentcore.chat import (
 )
 from agentcore.chat.session import QueueView
 from agentcore.encoding import to_json
+from agentcore.server.body_models import StrictWireModel, WireModel
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
-from agentcore.server.wire import StrictWireModel, WireModel
 from agentcore.store.chat import MessageTime, UserMessage
 
 When = Annotated[

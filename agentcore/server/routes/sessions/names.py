@@ -6,10 +6,10 @@ from pydantic import Field
 
 from agentcore.chat import SESSIONS_LISTED
 from agentcore.encoding import to_json
+from agentcore.server.body_models import StrictWireModel, WireModel
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
-from agentcore.server.wire import StrictWireModel, WireModel
 
 
 class NamesQuery(StrictWireModel):

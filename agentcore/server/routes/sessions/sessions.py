@@ -21,18 +21,18 @@ from agentcore.chat import (
 )
 from agentcore.chat.session import MessagesView, SessionDetail, SessionsView
 from agentcore.core.approvals import Proposal
-from agentcore.core.calls.conversation import Reply
+from agentcore.core.calls.chat_protocols import Reply
 from agentcore.core.calls.question_form import FIELDS
 from agentcore.core.policy import check_mode_change, find_reach, owner_of
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.server.body_models import StrictWireModel
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import NUMBER_MAX
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.routes.tools import HostName
-from agentcore.server.wire import StrictWireModel
 
 AgentId = Annotated[str, Field(min_length=1, max_length=64)]
 ModelName = Annotated[str, Field(max_length=200, description="`provider:model`, or a name of app.json.")]

@@ -12,11 +12,11 @@ from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.addresses import counterpart_url
+from agentcore.server.body_models import WireModel
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.routes.tools import CallEnvelope, call_with_events
-from agentcore.server.wire import WireModel
 
 
 class ToolViewAnswer(WireModel):

@@ -14,6 +14,7 @@ from agentcore.core.discovery.installed import Family, installed_families
 from agentcore.core.settings import SettingsSubject, to_json_pointer
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.server.body_models import StrictModel, StrictWireModel
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
@@ -21,7 +22,6 @@ from agentcore.server.modules.block_change import BlockChange, apply_block_chang
 from agentcore.server.modules.pasted import BLOCKS, Pasted, exposed_arguments, read_pasted, secrets_in
 from agentcore.server.page.settings_view import not_written
 from agentcore.server.route_table import ServerRoute
-from agentcore.server.wire import StrictModel, StrictWireModel
 from agentcore.store.credentials import check_secret, delete_module_secrets, read_secrets, save_secret
 from agentcore.store.record import make_notice_row
 

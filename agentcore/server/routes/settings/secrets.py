@@ -10,11 +10,11 @@ from agentcore.core.approvals import Apply, Proposal
 from agentcore.core.core import Core
 from agentcore.core.settings import to_json_pointer, users_of_secrets
 from agentcore.encoding import to_json
+from agentcore.server.body_models import StrictModel, StrictWireModel
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
-from agentcore.server.wire import StrictModel, StrictWireModel
 from agentcore.store.credentials import check_secret, check_secret_exists, read_secrets, remove_secret, save_secret
 from agentcore.store.record import make_notice_row
 

@@ -24,6 +24,7 @@ from agentcore.core.settings import (
 )
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.server.body_models import StrictModel
 from agentcore.server.confirmation import needs_confirmation, propose_change
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal
@@ -39,7 +40,6 @@ from agentcore.server.page.settings_view import (
     subjects_with_same_key,
 )
 from agentcore.server.route_table import ServerRoute
-from agentcore.server.wire import StrictModel
 from agentcore.store.record import make_notice_row
 
 _CHANGES = 200

@@ -21,9 +21,9 @@ from agentcore.api import (
 )
 from agentcore_fs_tools import results
 from agentcore_fs_tools.edit.changes import plan_edit, plan_write
+from agentcore_fs_tools.edit.diff_view import DIFF_VIEW
 from agentcore_fs_tools.edit.editing import Edit
 from agentcore_fs_tools.edit.known_files import KnownFiles
-from agentcore_fs_tools.edit.view import DIFF_VIEW
 from agentcore_fs_tools.edit.writing import edit_change, write_change
 from agentcore_fs_tools.read.documents import Documents
 from agentcore_fs_tools.read.listing import list_dir

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from agentcore.api import ToolError, mask_secrets
 from agentcore_mcp_servers.failures import describe_reason, has_ended
-from agentcore_mcp_servers.obstacles import is_of_network, output_names_network
+from agentcore_mcp_servers.start_obstacles import is_of_network, output_names_network
 
 START_SECONDS = 120.0
 """How long a server may take to start and to respond; a package that is installed on its first start takes a while."""

@@ -34,11 +34,11 @@ from agentcore.api import (
     holds_secret,
     mask_secrets,
 )
-from agentcore_mcp_servers.address import ServerAddress, ServerLogin, checked_headers
 from agentcore_mcp_servers.block import ServerBlock
 from agentcore_mcp_servers.definitions import create_definition
 from agentcore_mcp_servers.denials import explain_denial
 from agentcore_mcp_servers.folders import BlockFolders
+from agentcore_mcp_servers.http_transport import ServerAddress, ServerLogin, checked_headers
 from agentcore_mcp_servers.link import START_SECONDS, Carrier, create_client
 from agentcore_mcp_servers.names import assign_names, default_prefix, tool_name
 from agentcore_mcp_servers.process import Confined, Launch, ServerProcess

@@ -15,10 +15,10 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from agentcore.api import Background, ToolError
-from agentcore_mcp_servers.address import ServerLogin, watch_refusals
 from agentcore_mcp_servers.failures import call_failed, has_ended, has_no_session, server_unavailable
+from agentcore_mcp_servers.http_transport import ServerLogin, watch_refusals
 from agentcore_mcp_servers.link import Carrier, Link
-from agentcore_mcp_servers.obstacles import wait_until_gone
+from agentcore_mcp_servers.start_obstacles import wait_until_gone
 
 log = structlog.get_logger(__name__)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from agentcore.api import ToolContext, ToolError
-from agentcore_chrome.tab.picture import Picture
+from agentcore_chrome.tab.screenshot_area import Picture
 from agentcore_chrome.tab.tab import Tab
 
 

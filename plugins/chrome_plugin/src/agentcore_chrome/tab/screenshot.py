@@ -9,8 +9,8 @@ from agentcore.api import ToolError
 from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.failures import extract_headline, find_blocking_reason, is_driver_error, is_driver_timeout
 from agentcore_chrome.tab.elements import Target, locate_element, read_element
-from agentcore_chrome.tab.picture import Area, Picture
 from agentcore_chrome.tab.refs import Window
+from agentcore_chrome.tab.screenshot_area import Area, Picture
 from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:

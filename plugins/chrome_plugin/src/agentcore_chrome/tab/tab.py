@@ -19,9 +19,9 @@ from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab.control import Control
 from agentcore_chrome.tab.dialogs import DialogAnswer, DialogOpened, Dialogs, only_looks
 from agentcore_chrome.tab.page_tree import PageTree, read_page
-from agentcore_chrome.tab.picture import Picture
 from agentcore_chrome.tab.refs import Refs
 from agentcore_chrome.tab.request_log import RequestLog
+from agentcore_chrome.tab.screenshot_area import Picture
 from agentcore_chrome.tab.script_stop import ScriptStop
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from agentcore_chrome.tools.inspection_tools import (
     browser_snapshot,
     browser_wait_for,
 )
-from agentcore_chrome.tools.live_picture import browser_live_picture
+from agentcore_chrome.tools.live_image_tool import browser_live_picture
 from agentcore_chrome.tools.navigation_tools import (
     browser_get_state,
     browser_go_back,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from agentcore.api import Resource, ToolContext, ToolResult, also_called, tool
 from agentcore_chrome.browser.launching import require_display
-from agentcore_chrome.live.picture import LIVE_VIEW
+from agentcore_chrome.live.live_images import LIVE_VIEW
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab.navigation import (
     NavigationResult,

@@ -11,7 +11,7 @@ from agentcore.api import ArtifactLink, Image, Text, ToolContext, ToolError, Too
 from agentcore_chrome.call_limit import cleaning_s
 from agentcore_chrome.lost_failures import ignore_failure
 from agentcore_chrome.tab.dialogs import DialogRecord
-from agentcore_chrome.tab.picture import Picture
+from agentcore_chrome.tab.screenshot_area import Picture
 from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:

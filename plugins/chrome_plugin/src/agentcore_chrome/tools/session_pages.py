@@ -25,7 +25,7 @@ from agentcore_chrome.browser.engine import Engine
 from agentcore_chrome.browser.launching import LaunchOptions
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.call_limit import work_s
-from agentcore_chrome.live.picture import LiveViews
+from agentcore_chrome.live.live_images import LiveViews
 from agentcore_chrome.logins import parse_origin
 from agentcore_chrome.lost_failures import ignore_failure
 from agentcore_chrome.session_state import SessionStates

@@ -6,8 +6,8 @@ from urllib.parse import urljoin
 from lxml import etree, html
 
 from agentcore_web_tools.reading.code_blocks import restore_code
-from agentcore_web_tools.reading.frame import IN_PAGE, drop_elements, without_frame
 from agentcore_web_tools.reading.late_content import place_late_content
+from agentcore_web_tools.reading.main_content import IN_PAGE, drop_elements, without_frame
 from agentcore_web_tools.reading.text_length import text_length
 
 _INVISIBLE = (

@@ -18,10 +18,10 @@ from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.message import SessionMessage
 
 from agentcore.api import Background, ToolError, UrlPolicy
-from agentcore_mcp_servers.address.answers import Answers
-from agentcore_mcp_servers.address.bounded import Bounded
-from agentcore_mcp_servers.address.dialling import checked_transport, resolved_by
 from agentcore_mcp_servers.answer_repair import repair_answer
+from agentcore_mcp_servers.http_transport.checked_connections import checked_transport, resolved_by
+from agentcore_mcp_servers.http_transport.http_errors import Answers
+from agentcore_mcp_servers.http_transport.size_limit import Bounded
 from agentcore_mcp_servers.messages import MESSAGE_BYTES
 
 _CONNECT_SECONDS = 30.0

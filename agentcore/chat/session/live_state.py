@@ -6,8 +6,8 @@ from typing import Any
 
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.questions import Questions
+from agentcore.chat.session.session_view import ModelWaitView
 from agentcore.chat.session.turn_lock import TurnLock
-from agentcore.chat.session.view import ModelWaitView
 from agentcore.core.calls.call import ModelReader
 from agentcore.core.modules.tool_registry import ToolRegistry
 

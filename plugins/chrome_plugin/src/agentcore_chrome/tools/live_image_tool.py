@@ -5,7 +5,7 @@ from typing import Annotated
 
 from agentcore.api import Field, ToolContext, ToolResult, tool
 from agentcore_chrome.failures import is_driver_error
-from agentcore_chrome.live.picture import HOLD_S, ViewState
+from agentcore_chrome.live.live_images import HOLD_S, ViewState
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
 from agentcore_chrome.tools.arguments import PAGE_AT_ONCE, PageId

@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 import httpx2
 
 from agentcore.api import Runtime, ToolError, UrlPolicy
-from agentcore_mcp_servers.address.bounded import Bounded
-from agentcore_mcp_servers.address.dialling import checked_transport
+from agentcore_mcp_servers.http_transport.checked_connections import checked_transport
+from agentcore_mcp_servers.http_transport.size_limit import Bounded
 
 _SECONDS = 20.0
 _ANSWER_BYTES = 1024 * 1024

@@ -11,9 +11,9 @@ from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull,
 from pydantic import AnyUrl
 
 from agentcore.api import ToolError
-from agentcore_mcp_servers.address.keyring import Keyring, StoredLogin
-from agentcore_mcp_servers.address.login_http import LoginHttp
 from agentcore_mcp_servers.block import LoginSettings
+from agentcore_mcp_servers.http_transport.login_http import LoginHttp
+from agentcore_mcp_servers.http_transport.login_storage import Keyring, StoredLogin
 
 log = structlog.get_logger(__name__)
 

@@ -1,6 +1,6 @@
 """How often something happens that others cause as often as they like."""
 
-from agentcore.pace import Pace
+from agentcore.rate_limit import Pace
 
 
 def test_some_turns_come_at_once_and_the_others_one_by_one() -> None:

@@ -11,12 +11,12 @@ import structlog
 from mcp.client.auth.utils import extract_field_from_www_auth
 
 from agentcore.api import Background, LoginStatus, Runtime, ToolError
-from agentcore_mcp_servers.address.callback_server import CallbackServer
-from agentcore_mcp_servers.address.keyring import Keyring
-from agentcore_mcp_servers.address.login_flow import Asking
-from agentcore_mcp_servers.address.login_http import LoginHttp
-from agentcore_mcp_servers.address.providers import Challenge, QuietProvider
 from agentcore_mcp_servers.block import LoginSettings
+from agentcore_mcp_servers.http_transport.callback_server import CallbackServer
+from agentcore_mcp_servers.http_transport.login_flow import Asking
+from agentcore_mcp_servers.http_transport.login_http import LoginHttp
+from agentcore_mcp_servers.http_transport.login_storage import Keyring
+from agentcore_mcp_servers.http_transport.providers import Challenge, QuietProvider
 
 log = structlog.get_logger(__name__)
 

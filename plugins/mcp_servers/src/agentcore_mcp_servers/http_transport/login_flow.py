@@ -8,11 +8,11 @@ from mcp.client.auth import OAuthFlowError
 from pydantic import ValidationError
 
 from agentcore.api import ToolError
-from agentcore_mcp_servers.address.callback_server import CallbackServer
-from agentcore_mcp_servers.address.keyring import Keyring
-from agentcore_mcp_servers.address.login_http import LoginHttp
-from agentcore_mcp_servers.address.providers import AskingProvider, Challenge
 from agentcore_mcp_servers.block import LoginSettings
+from agentcore_mcp_servers.http_transport.callback_server import CallbackServer
+from agentcore_mcp_servers.http_transport.login_http import LoginHttp
+from agentcore_mcp_servers.http_transport.login_storage import Keyring
+from agentcore_mcp_servers.http_transport.providers import AskingProvider, Challenge
 
 _SECONDS = 600.0
 _SAID_CHARS = 1_000

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from agentcore.api import ToolError
-from agentcore.core.approvals.pairings import PairingRequest, Pairings
+from agentcore.core.approvals.client_pairings import PairingRequest, Pairings
 
 pytestmark = pytest.mark.spec("K11")
 

@@ -7,7 +7,7 @@ from typing import IO
 from pydantic import BaseModel
 
 from agentcore.bounds import MODEL_IMAGE_BYTES
-from agentcore.documents.child import ReadingProcess
+from agentcore.documents.parser_process import ReadingProcess
 from agentcore.files.workspace import Workspace
 
 
@@ -36,7 +36,7 @@ class ImageFitter:
     """Prepares images for models; a malicious file can harm only the process that reads it."""
 
     def __init__(self) -> None:
-        self._process = ReadingProcess("agentcore.documents.picture_file")
+        self._process = ReadingProcess("agentcore.documents.image_program")
 
     async def close(self) -> None:
         """Stop running parsers; safe to call twice."""

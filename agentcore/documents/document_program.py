@@ -1,4 +1,4 @@
-"""`python -m agentcore.documents.document_text`: extracts the text of a document, from stdin, in its own process.
+"""`python -m agentcore.documents.document_program`: extracts the text of a document, from stdin, in its own process.
 
 Parsing an untrusted document can take forever or exhaust the memory; in this process it affects nothing else. Writes
 lines of JSON: `{"what", "title", "count"}`, then `[heading, text]` for each part as it is read; `{"problem"}` where
@@ -19,11 +19,11 @@ from agentcore.documents.formats.book import read_book
 from agentcore.documents.formats.notebook import read_notebook
 from agentcore.documents.formats.open_document import read_open_document
 from agentcore.documents.formats.output import TEXT_CHARS, Output, TextFullError, UnreadableError
-from agentcore.documents.formats.package import Package
 from agentcore.documents.formats.pdf import read_pdf
 from agentcore.documents.formats.slides import read_slides
 from agentcore.documents.formats.word import read_word
 from agentcore.documents.formats.workbook import read_workbook
+from agentcore.documents.formats.zip_package import Package
 from agentcore.documents.kinds import DOCUMENT_HEAD_BYTES, DocumentKind, detect_document
 
 MEMORY_BYTES = 2 << 30

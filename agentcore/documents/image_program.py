@@ -1,4 +1,4 @@
-"""`python -m agentcore.documents.picture_file LIMIT`: checks an image and downscales it if needed for a model.
+"""`python -m agentcore.documents.image_program LIMIT`: checks an image and downscales it if needed for a model.
 
 An untrusted image of a few bytes can decode to gigabytes of pixels; in this process that affects nothing else. Reads
 the image from stdin; writes a line of JSON, `{"width", "height", "mime", "is_smaller"}` or `{"problem"}`, followed by
