@@ -11,9 +11,9 @@ from typing import Any, Literal, NamedTuple
 
 from agentcore.api import Principal
 from agentcore.approval_rules import ApprovalMode
-from agentcore.chat.bounds import QUEUED_CHARS, QUEUED_MESSAGES, TITLE_CHARS
 from agentcore.chat.client_context import dump_client_tools, dump_page
 from agentcore.chat.client_messages import ClientTool, PageInfo
+from agentcore.chat.limits import QUEUED_CHARS, QUEUED_MESSAGES, TITLE_CHARS
 from agentcore.chat.session import transcript
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.progress import turn_view

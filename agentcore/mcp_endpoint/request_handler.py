@@ -33,7 +33,6 @@ from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import SecretStr
 
 from agentcore.api import Background
-from agentcore.bounds import APPROVAL_SECONDS
 from agentcore.chat.turn.toolbox import FIND_TOOLS
 from agentcore.chat.turn.untrusted import use_mark
 from agentcore.core.calls.call import CallOutcome, ModelReader
@@ -43,6 +42,7 @@ from agentcore.core.core import Core
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.limits import APPROVAL_SECONDS
 from agentcore.mcp_endpoint.artifacts import ClientArtifacts
 from agentcore.mcp_endpoint.caller import Caller
 from agentcore.mcp_endpoint.calls import ClientCalls

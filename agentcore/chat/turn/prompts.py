@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from agentcore.chat.bounds import PAGE_BYTES, PAGE_TITLE_CHARS, PAGE_URL_CHARS
 from agentcore.chat.client_messages import PageInfo
+from agentcore.chat.limits import PAGE_BYTES, PAGE_TITLE_CHARS, PAGE_URL_CHARS
 from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.system import SystemPart

@@ -7,8 +7,7 @@ from typing import Any
 from pydantic_ai.messages import ImageUrl, TextContent, UserContent, UserPromptPart
 
 from agentcore.api import ArtifactLink
-from agentcore.bounds import MODEL_CHARS
-from agentcore.chat.bounds import ATTACHED_CHARS
+from agentcore.chat.limits import ATTACHED_CHARS
 from agentcore.chat.session.session_view import AttachmentView
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.attachments.file_readers import FileReaders
@@ -17,6 +16,7 @@ from agentcore.core.calls.result_shortening import ArtifactReading, truncate_tex
 from agentcore.core.core import Core
 from agentcore.documents import DOCUMENT_HEAD_BYTES, PICTURES, FittedImage, detect_document
 from agentcore.errors import ToolError
+from agentcore.limits import MODEL_CHARS
 from agentcore.store.artifacts import Artifact
 
 PICTURE_SCHEME = "artifact:"

@@ -21,7 +21,7 @@ from agentcore.server.addresses import is_loopback
 from agentcore.server.body_models import StrictModel, WireModel
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
-from agentcore.server.http.bounds import LOGIN_BODY_BYTES
+from agentcore.server.http.limits import LOGIN_BODY_BYTES
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import SECURITY_HEADERS, Answer
 from agentcore.server.modules.hosts import HostList, HostView, hosts_of

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agentcore_fs_tools.edit.bounds import never_cancelled
 from agentcore_fs_tools.edit.changes import plan_edit, plan_write
 from agentcore_fs_tools.edit.editing import Edit
+from agentcore_fs_tools.edit.limits import never_cancelled
 from agentcore_fs_tools.edit.writing import edit_change, write_change
 
 from agentcore.api import ToolError, Workspace
