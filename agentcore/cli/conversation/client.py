@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from agentcore.cli.backend.server_client import ServerClient, ServerError, path_of
 from agentcore.cli.conversation.event_feed import EventFeed
-from agentcore.cli.terminal.exits import CliError
+from agentcore.cli.terminal.exit_codes import CliError
 from agentcore.limits import UPLOAD_BYTES
 
 

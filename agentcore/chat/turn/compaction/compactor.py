@@ -18,9 +18,9 @@ from agentcore.chat.limits import (
     SUMMARY_SHARE,
     SUMMARY_TOKENS,
 )
-from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.model_requests import BrokenAnswerError, Engine
 from agentcore.chat.model.offered_tools import OfferedTool
+from agentcore.chat.model.system_message_text import Instructions
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.session_view import ContextView
 from agentcore.chat.session.stream import Stream
