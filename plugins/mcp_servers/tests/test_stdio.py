@@ -336,12 +336,15 @@ async def test_the_output_of_a_server_that_did_not_start_is_shown_line_by_line(m
     assert record.traceback == ""
 
 
+@pytest.mark.parametrize("sandbox", ["prefer", "off"])
 @pytest.mark.parametrize(("way", "said"), [("ancient", "1999-01-01"), ("silent", "did not answer within")])
-async def test_a_server_with_which_no_handshake_is_possible_is_said_to_be_so(mount, odd, monkeypatch, way, said):
+async def test_a_server_with_which_no_handshake_is_possible_is_said_to_be_so(
+    mount, odd, monkeypatch, way, said, sandbox
+):
     monkeypatch.setattr("agentcore_mcp_servers.server._FIRST_PAUSE", 3600)
     monkeypatch.setattr("agentcore_mcp_servers.server._LONGEST_PAUSE", 3600)
     monkeypatch.setattr(link, "START_SECONDS", 1.0 if way == "silent" else 30.0)
-    host = await mount(odd(way), is_failure_expected=True)
+    host = await mount(odd(way, sandbox=sandbox), is_failure_expected=True)
     assert said in host.host.modules.get_record("mcp_example").waiting.said.partition("(")[0]
     assert not servers_running("odd_server.py")
 
