@@ -31,4 +31,4 @@ def repair_timeouts() -> None:
             raise TimeoutError from value
 
     Timeout.__aenter__ = __aenter__  # type: ignore[method-assign]
-    Timeout.__aexit__ = __aexit__  # type: ignore[method-assign]
+    Timeout.__aexit__ = __aexit__  # type: ignore[method-assign, assignment]
