@@ -72,6 +72,12 @@ def mcp(
 @config_option
 @click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help="A variable of its environment.")
 @click.option("--header", "headers", multiple=True, metavar="NAME=VALUE", help="A header, for a server at an address.")
+@click.option(
+    "--trust",
+    "trusts_hints",
+    is_flag=True,
+    help="Believe what it says of the effects of its tools: those that only read then run without approval.",
+)
 @_yes
 @click.argument("name")
 @click.argument("words", nargs=-1, required=True, metavar="-- COMMAND…|URL")
@@ -80,6 +86,7 @@ def add(
     config_path: Path,
     variables: Sequence[str],
     headers: Sequence[str],
+    trusts_hints: bool,
     is_sure: bool,
     name: str,
     words: Sequence[str],
@@ -95,6 +102,8 @@ def add(
       agentcore mcp add docs https://mcp.example.com/mcp --header 'Authorization=Bearer ${secret:DOCS}'
     """
     block = _make_block(words, _parse_pairs("--env", variables), _parse_pairs("--header", headers))
+    if trusts_hints:
+        block["agentcore"] = {"trust_annotations": True}
     _module_of(name)  # report what is missing before anything is shown
     if name in _read_servers(config_path):
         raise CliError(f"there is a server {name!r} already", hint="agentcore mcp remove takes it away")

@@ -41,6 +41,11 @@ def test_an_address_is_added_with_its_headers(place):
     }
 
 
+def test_a_server_whose_hints_are_believed_is_added(place):
+    assert place.run("mcp", "add", "time", "--trust", "--yes", "--", "uvx", "mcp-server-time").code == 0
+    assert document(place)["mcpServers"]["time"]["agentcore"] == {"trust_annotations": True}
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -1,5 +1,6 @@
 """What is allowed along with an approval: offered in words with examples, undone at once, listed, and revoked."""
 
+import asyncio
 import re
 
 import pytest
@@ -51,10 +52,17 @@ async def test_offer_is_said_in_words_with_calls_of_the_record_and_can_be_undone
         assert (await ui.host.run_call(again)).ok
     await let_wait(ui.server, "butter")
     shown = card(await open_tray(page))
+
+    async def answer_late(route):
+        await asyncio.sleep(0.3)
+        await route.continue_()
+
+    await page.context.route("**/api/approvals/*/examples", answer_late)
     # by keyboard: the frame grows with what it shows, and a click may hit what stood elsewhere
     await shown.locator("summary", has_text="For later calls like this one").press("Enter")
     offer = shown.get_by_role("radio", name=re.compile("Always allow: note_write: only"))
-    await expect(shown.get_by_text("From the record:").first).to_be_visible()
+    await offer.wait_for()
+    assert await shown.get_by_text("From the record:").first.is_visible()  # nothing moves what is below it later
     await offer.press(" ")
     await press(shown.get_by_role("button", name="Approve and keep allowing: note_write"))
     await expect(page.get_by_text("Later calls are allowed")).to_be_visible()

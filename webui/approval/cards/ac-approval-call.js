@@ -16,6 +16,9 @@ import {waiting} from './pending-requests.js';
 import {callsText} from '../grants/grant-text.js';
 import {descriptionOf, reasonOf, schemaOf} from './call-texts.js';
 
+/** Longest wait for examples before the offers are shown without them. */
+const EXAMPLES_MS = 1000;
+
 /** One pending call: first its complete preview, then all other details, folded, and the ways to decide. */
 export class AcApprovalCall extends Localized(LitElement) {
   static properties = {
@@ -150,8 +153,8 @@ export class AcApprovalCall extends Localized(LitElement) {
     const choice = (/** @type {number} */ number, /** @type {unknown} */ text) => html`
       <label><input type="radio" name="offer" .value=${String(number)} .checked=${this._offer === number} @change=${() => { this._offer = number; }}><span>${text}</span></label>`;
     return html`
-      <details @toggle=${this._loadExamples}>
-        <summary>${t('approval.offers')}: ${this._offer < 0 ? t('approval.offerNone') : shortOfferText(offers[this._offer])}</summary>
+      <details>
+        <summary @click=${this._openOffers}>${t('approval.offers')}: ${this._offer < 0 ? t('approval.offerNone') : shortOfferText(offers[this._offer])}</summary>
         <fieldset>
           <legend class="visually-hidden">${t('approval.offers')}</legend>
           ${choice(-1, t('approval.offerNone'))}
@@ -169,17 +172,19 @@ export class AcApprovalCall extends Localized(LitElement) {
         ${examples.map(({tool, text}) => html` <code>${offer.tool === '*' ? html`${visible(tool)} ` : nothing}${visible(text)}</code>`)}</small>` : nothing}`;
   }
 
-  /** Load recorded calls like this one, once the user looks at the offers. @param {Event} event */
-  async _loadExamples(event) {
+  /** Show the offers with recorded calls like this one, or without them if they take long: what the user aims at stays where it is. @param {Event} event */
+  async _openOffers(event) {
     const {call} = this;
-    const {open} = /** @type {HTMLDetailsElement} */ (event.target);
-    if (!open || !call || this._examplesOf === call.digest) return;
+    const details = /** @type {HTMLDetailsElement} */ (/** @type {HTMLElement} */ (event.currentTarget).parentElement);
+    if (details.open || !call || this._examplesOf === call.digest) return;
+    event.preventDefault();
     this._examplesOf = call.digest;
-    try {
-      this._examples = await waiting.examples(call);
-    } catch {
-      this._examples = null; // they help, but are not needed
-    }
+    const loading = waiting.examples(call).catch(() => null);
+    const examples = await Promise.race([loading, new Promise((resolve) => setTimeout(resolve, EXAMPLES_MS, null))]);
+    if (this.call?.digest !== call.digest) return;
+    this._examples = examples;
+    await this.updateComplete;
+    details.open = true;
   }
 
   updated() {
