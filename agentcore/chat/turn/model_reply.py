@@ -11,7 +11,7 @@ from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.model.providers import PROVIDERS
 from agentcore.chat.model.system_message_text import Instructions
 from agentcore.chat.model.text_tool_call_parsing import WrittenCallFilter, parse_written
-from agentcore.chat.session.stream import Stream
+from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.settings import ModelChoice
 from agentcore.chat.system import SystemPart
 from agentcore.chat.texts import Locale

@@ -16,8 +16,8 @@ from agentcore.chat.model.model_json import read_arguments
 from agentcore.chat.model.model_requests import BrokenAnswerError, Engine
 from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools, valid_name
 from agentcore.chat.session import transcript
+from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.stored_result import ResultShrinker
-from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.system import SystemPlan, resolve_modules_and_host
 from agentcore.chat.texts import localized_text, result_text

@@ -29,10 +29,10 @@ from agentcore.chat.model.model_json import read_arguments
 from agentcore.chat.model.model_requests import BrokenAnswerError, Engine
 from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools, valid_name
 from agentcore.chat.model.tool_support import contains_call_markup, tools_dropped_error
+from agentcore.chat.session.event_stream import Stream
+from agentcore.chat.session.message_queue import publish_queue
 from agentcore.chat.session.progress import turn_view
-from agentcore.chat.session.queue import publish_queue
 from agentcore.chat.session.session_view import ContextView
-from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.transcript import CUT_OFF, REPEATED
 from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.skills import read_skill_text

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
+from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.live_state import LiveSessions, Sink
+from agentcore.chat.session.message_queue import publish_queue
 from agentcore.chat.session.model_scales import ModelScales
-from agentcore.chat.session.queue import publish_queue
-from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.transcript import create_notice
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.system import plan_system

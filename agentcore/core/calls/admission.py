@@ -3,7 +3,7 @@
 import re
 from collections.abc import MutableMapping
 
-from agentcore.core.approvals.queue import ApprovalQueue
+from agentcore.core.approvals.approval_queue import ApprovalQueue
 from agentcore.core.calls.call import Call
 from agentcore.errors import ToolError
 from agentcore.limits import CALL_NESTING

@@ -27,7 +27,7 @@ from agentcore.hosts.server_side.replies import Hello, RunningModule
 from agentcore.hosts.wire.declarations import definition_of
 from agentcore.hosts.wire.frames import PROTOCOL, LinkError
 from agentcore.hosts.wire.peer import Message, Peer
-from agentcore.hosts.wire.web_socket import SocketLink, WebSocket
+from agentcore.hosts.wire.web_socket_link import SocketLink, WebSocket
 from agentcore.limits import HOST_OFFER_BYTES
 
 MESSAGES_PER_SECOND = 10

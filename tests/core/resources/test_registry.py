@@ -8,7 +8,7 @@ import pytest
 from agentcore.api import Module, Resource, ResourceUse, ToolContext, ToolError, tool
 from agentcore.api.resource import ResourceUpdate
 from agentcore.api.tool_context import Principal
-from agentcore.core.approvals.queue import Verdict
+from agentcore.core.approvals.approval_queue import Verdict
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.events import EventBus
 from agentcore.core.resources.registry import ResourceRegistry

@@ -21,9 +21,9 @@ from agentcore.chat.limits import (
 from agentcore.chat.model.model_requests import BrokenAnswerError, Engine
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.model.system_message_text import Instructions
+from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.session_view import ContextView
-from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import ModelChoice
 from agentcore.chat.texts import localized_text
 from agentcore.chat.turn.attachments import list_images, may_refuse_images, mentions_images, prepare_to_send

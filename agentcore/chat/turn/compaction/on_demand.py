@@ -3,8 +3,8 @@
 from pydantic_ai.messages import ModelRequest, ModelResponse, ToolCallPart, UserPromptPart
 
 from agentcore.chat.model.model_requests import Engine
+from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.model_scales import ModelScales
-from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import ModelChoice
 from agentcore.chat.turn.compaction.compaction_storage import SessionKeeper
 from agentcore.chat.turn.compaction.compactor import Compactor

@@ -10,7 +10,7 @@ from agentcore.core.approvals import HostOffer, HostPairing, OfferedModule, Prop
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.hosts.wire.frames import PROTOCOL
-from agentcore.hosts.wire.web_socket import (
+from agentcore.hosts.wire.web_socket_link import (
     CLOSE_SECONDS,
     HEARTBEAT_SECONDS,
     MESSAGE_BYTES,

@@ -12,7 +12,7 @@ from agentcore_fs_tools.edit.writing import edit_change, write_change
 
 from agentcore.api import ToolError, Workspace
 from agentcore.api.tool_context import Principal
-from agentcore.core.approvals.queue import ApprovalRequest
+from agentcore.core.approvals.approval_queue import ApprovalRequest
 
 HOST = {"modules": ["fs_tools"]}
 

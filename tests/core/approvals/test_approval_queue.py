@@ -12,8 +12,8 @@ import pytest
 from agentcore.api import CallPreview, Module, ToolContext, ToolDefinition, ToolError, tool
 from agentcore.api.tool_context import Principal
 from agentcore.config.app_json import ApprovalsConfig
+from agentcore.core.approvals.approval_queue import ApprovalQueue
 from agentcore.core.approvals.pending_approval import now_ms
-from agentcore.core.approvals.queue import ApprovalQueue
 from agentcore.core.approvals.request import ApprovalRequest, Verdict
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.events import EventBus
