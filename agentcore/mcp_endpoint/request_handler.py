@@ -33,9 +33,8 @@ from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import SecretStr
 
 from agentcore.api import Background
-from agentcore.bounds import APPROVAL_SECONDS
 from agentcore.chat.turn.toolbox import FIND_TOOLS
-from agentcore.chat.turn.untrusted import use_mark
+from agentcore.chat.turn.untrusted_text import use_mark
 from agentcore.core.calls.call import CallOutcome, ModelReader
 from agentcore.core.calls.module_starts import find_when_started, wait_for_starts
 from agentcore.core.calls.result_shortening import ArtifactReading
@@ -43,16 +42,17 @@ from agentcore.core.core import Core
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.limits import APPROVAL_SECONDS
 from agentcore.mcp_endpoint.artifacts import ClientArtifacts
 from agentcore.mcp_endpoint.caller import Caller
 from agentcore.mcp_endpoint.calls import ClientCalls
-from agentcore.mcp_endpoint.catalog import CALL_TOOL, Catalog
 from agentcore.mcp_endpoint.inputs import DirectInputs, Inputs, NoInputs, can_be_asked
 from agentcore.mcp_endpoint.progress_notifications import CallReporter, ClientReporter
 from agentcore.mcp_endpoint.prompts_and_resources import Served, to_completion, to_contents, to_prompt
 from agentcore.mcp_endpoint.results import ARTIFACT_URI, to_error, to_mcp
 from agentcore.mcp_endpoint.rounds import ApprovalRequired, Rounds
 from agentcore.mcp_endpoint.subscriptions import Watching
+from agentcore.mcp_endpoint.tool_catalog import CALL_TOOL, Catalog
 from agentcore.mcp_endpoint.views import VIEW_URI, shows_views, view_contents, with_data
 
 _NAME = "agentcore"

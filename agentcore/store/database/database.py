@@ -12,7 +12,7 @@ import aiosqlite
 import structlog
 
 from agentcore.errors import AgentcoreError
-from agentcore.store.database.file import is_corruption, open_connection, prepare_database
+from agentcore.store.database.database_file import is_corruption, open_connection, prepare_database
 
 log = structlog.get_logger(__name__)
 
