@@ -4,7 +4,7 @@ import json
 import math
 from typing import Any, NoReturn
 
-from agentcore.bounds import ARGUMENTS_DEPTH
+from agentcore.limits import ARGUMENTS_DEPTH
 from agentcore.valid_text import with_valid_text
 
 

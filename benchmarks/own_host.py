@@ -13,7 +13,7 @@ from agentcore.core.calls.call import CallRequest
 from agentcore.core.core import Core
 from agentcore.core.discovery.families import load_config
 from agentcore.hosts.hosts import Hosts
-from agentcore.server.logging.setup import configure_logging
+from agentcore.server.logging.log_setup import configure_logging
 from agentcore.store.state import StateDir
 
 

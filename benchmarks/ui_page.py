@@ -13,7 +13,7 @@ from aiohttp import web
 from playwright.async_api import Browser, async_playwright
 
 from agentcore.api.tool_context import Principal
-from agentcore.core.approvals.queue import Verdict
+from agentcore.core.approvals.approval_queue import Verdict
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.core import Core
 from benchmarks.browser_hosts import find_browser

@@ -5,8 +5,8 @@ import difflib
 import pytest
 
 from agentcore.api import Module, tool
-from agentcore.bounds import VALIDATION_ERRORS
 from agentcore.core.declarations.definitions import read_definition
+from agentcore.limits import VALIDATION_ERRORS
 from agentcore.near_names import NAME_CHARS, closest_name, near_names, unknown_name
 
 

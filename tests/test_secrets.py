@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from agentcore.api import Module, tool
 from agentcore.chat.settings import AgentConfig, ModelConfig
 from agentcore.config.loading import AppConfig, load_config
-from agentcore.core.settings.change import SettingChange, plan_changes
 from agentcore.core.settings.display import diff_of, redact_settings
-from agentcore.core.settings.document import SettingsSubject
+from agentcore.core.settings.settings_change import SettingChange, plan_changes
+from agentcore.core.settings.settings_document import SettingsSubject
 from agentcore.secrets import (
     IN_ENVIRONMENT,
     IN_LOG_LINES,

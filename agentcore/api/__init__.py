@@ -55,7 +55,7 @@ from agentcore.net.url_policy import ServiceAddress, UrlPolicy
 from agentcore.rate_limit import Pace
 from agentcore.secrets import holds_secret
 from agentcore.secrets import mask_known_secrets as mask_secrets
-from agentcore.supervision.listening import Listener, read_listening_sockets
+from agentcore.supervision.listening_ports import Listener, read_listening_sockets
 from agentcore.supervision.recorded_output import Excerpt, Mark, Recording, Track
 from agentcore.supervision.sandbox import CREDENTIALS, Caches, Confinement, HeldPaths, OwnHome, Sandbox, SandboxMode
 from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError

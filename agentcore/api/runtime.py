@@ -15,8 +15,8 @@ from agentcore.api.resource import Resources
 from agentcore.api.secrets import Secrets, Storage
 from agentcore.api.tool_context import KeyScope
 from agentcore.api.web import Route, RouteHandler, RouteKind
-from agentcore.bounds import FOREIGN_INSTRUCTIONS_CHARS
 from agentcore.files.workspace import Workspace
+from agentcore.limits import FOREIGN_INSTRUCTIONS_CHARS
 from agentcore.net.url_policy import UrlPolicy
 
 if TYPE_CHECKING:

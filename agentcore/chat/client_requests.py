@@ -6,8 +6,8 @@ from collections.abc import Callable
 from agentcore.api import Principal
 from agentcore.chat.client_context import dump_client_tools, dump_page
 from agentcore.chat.client_messages import ChatBody, read_answer, read_client_result
+from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.live_state import Sink
-from agentcore.chat.session.stream import Stream
 from agentcore.chat.sessions import AnsweringClient, Sessions
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.turn.turns import Outcome, Turns

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from agentcore.chat.bounds import CLIENT_PATTERNS, CLIENT_SCHEMAS_BYTES
+from agentcore.chat.limits import CLIENT_PATTERNS, CLIENT_SCHEMAS_BYTES
 from agentcore.core.modules.json_schema import Validate, check_cost, compile_schema
 from agentcore.core.modules.validation import invalid_arguments
 from agentcore.errors import ToolError

@@ -11,13 +11,14 @@ from typing import Any, Literal, NamedTuple
 
 from agentcore.api import Principal
 from agentcore.approval_rules import ApprovalMode
-from agentcore.chat.bounds import QUEUED_CHARS, QUEUED_MESSAGES, TITLE_CHARS
 from agentcore.chat.client_context import dump_client_tools, dump_page
 from agentcore.chat.client_messages import ClientTool, PageInfo
+from agentcore.chat.limits import QUEUED_CHARS, QUEUED_MESSAGES, TITLE_CHARS
 from agentcore.chat.session import transcript
+from agentcore.chat.session.event_stream import Stream
+from agentcore.chat.session.message_queue import publish_queue, queue_view
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.progress import turn_view
-from agentcore.chat.session.queue import publish_queue, queue_view
 from agentcore.chat.session.session_view import (
     ContextView,
     MessagesView,
@@ -30,7 +31,6 @@ from agentcore.chat.session.session_view import (
     TurnView,
     UsageView,
 )
-from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.texts import localized_text, result_text
 from agentcore.chat.turn.call_answers import CallAnswers

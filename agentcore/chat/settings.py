@@ -8,11 +8,11 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, Valid
 from pydantic.config import JsonDict
 
 from agentcore.approval_rules import ApprovalMode
-from agentcore.bounds import MODEL_CHARS, MODEL_CHARS_MAX, MODEL_CHARS_MIN
-from agentcore.chat.bounds import PROVIDER_SILENCE_SECONDS, STEPS, TURN_TOKENS
+from agentcore.chat.limits import PROVIDER_SILENCE_SECONDS, STEPS, TURN_TOKENS
 from agentcore.chat.model.providers import DEFAULT_PROVIDER, PROVIDERS, Provider, ProviderName, provider_and_model
 from agentcore.config import AppDocument
 from agentcore.errors import ToolError
+from agentcore.limits import MODEL_CHARS, MODEL_CHARS_MAX, MODEL_CHARS_MIN
 from agentcore.tool_formats import Dialect
 
 ToolCalling = Literal["native", "strict", "prompted"]

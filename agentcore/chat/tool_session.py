@@ -4,7 +4,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from agentcore.chat.bounds import TODOS, TODOS_BYTES
+from agentcore.chat.limits import TODOS, TODOS_BYTES
 from agentcore.chat.session.live_state import LiveSession
 from agentcore.chat.sessions import Sessions
 from agentcore.core.core import Core

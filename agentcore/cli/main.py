@@ -10,7 +10,7 @@ import click
 from agentcore import __version__
 from agentcore.cli.added_commands import RootGroup
 from agentcore.cli.lazy import LazyCommand
-from agentcore.cli.terminal.exits import ExitCode, to_cli_error
+from agentcore.cli.terminal.exit_codes import ExitCode, to_cli_error
 from agentcore.plain_structlog import import_without_extras
 
 _COMMANDS = {

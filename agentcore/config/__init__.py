@@ -2,8 +2,8 @@
 
 from agentcore.config.app_json import AppDocument, ApprovalsConfig, ClientConfig
 from agentcore.config.comments import without_comments
+from agentcore.config.config_file import ConfigFile
 from agentcore.config.errors import ConfigChangedError, ConfigError, ConfigProblem
-from agentcore.config.file import ConfigFile
 from agentcore.config.host_kinds import load_kinds
 from agentcore.config.hosts import HostGroupConfig, ProcessHostConfig
 from agentcore.config.json_edit import with_value, without_value

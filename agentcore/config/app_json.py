@@ -9,7 +9,9 @@ from pydantic.config import JsonDict
 from agentcore.api.config_model import ConfigModel, ModuleNames
 from agentcore.approval_rules.criteria import KINDS
 from agentcore.approval_rules.decisions import ApprovalMode, DecisionKind
-from agentcore.bounds import (
+from agentcore.config.hosts import HostConfig, check_claims
+from agentcore.files.path_text import PathText
+from agentcore.limits import (
     CALL_SECONDS,
     CALLS_IN_FLIGHT,
     CLIENT_CALLS_IN_FLIGHT,
@@ -21,8 +23,6 @@ from agentcore.bounds import (
     RESULT_BYTES,
     STOP_GRACE_SECONDS,
 )
-from agentcore.config.hosts import HostConfig, check_claims
-from agentcore.files.path_text import PathText
 
 HARMLESS: JsonDict = {"x-harmless": True}
 """Marks a setting, in `json_schema_extra`, as harmless; changes of any other setting are policy and need confirmation.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from agentcore.config.file import ConfigFile
+from agentcore.config.config_file import ConfigFile
 from agentcore.config.json_source import JsonPath
 
 

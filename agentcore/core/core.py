@@ -12,12 +12,12 @@ from agentcore.api import Module, Principal, ToolDefinition
 from agentcore.config.app_json import ApprovalsConfig
 from agentcore.config.loading import AppConfig
 from agentcore.config.workspace import open_workspace
+from agentcore.core.approvals.approval_queue import ApprovalQueue
 from agentcore.core.approvals.client_pairings import Pairings
 from agentcore.core.approvals.definition_review import DefinitionReview
 from agentcore.core.approvals.host_pairings import HostPairings
 from agentcore.core.approvals.instruction_review import InstructionReview
 from agentcore.core.approvals.policy_changes import PolicyChanges
-from agentcore.core.approvals.queue import ApprovalQueue
 from agentcore.core.calls.call import CallOutcome, CallRequest, Notify
 from agentcore.core.calls.calls import Calls
 from agentcore.core.calls.chat_protocols import ConversationSlot

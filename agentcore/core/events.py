@@ -9,9 +9,9 @@ from typing import Any
 
 import structlog
 
-from agentcore.bounds import EVENTS_KEPT, EVENTS_KEPT_BYTES, MODULE_EVENTS_KEPT_BYTES
 from agentcore.core.containment.foreign_error import log_failure
 from agentcore.encoding import to_json
+from agentcore.limits import EVENTS_KEPT, EVENTS_KEPT_BYTES, MODULE_EVENTS_KEPT_BYTES
 
 log = structlog.get_logger(__name__)
 

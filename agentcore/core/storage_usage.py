@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from agentcore.bounds import CHATS_BYTES
 from agentcore.config.app_json import LimitsConfig
+from agentcore.limits import CHATS_BYTES
 from agentcore.store.artifacts.artifacts import QUOTA_BYTES
 from agentcore.store.record import RecordKeeper
 from agentcore.store.state.log_file import FILE_BYTES, FILES_KEPT, log_files

@@ -3,7 +3,7 @@
 Files from untrusted sources are parsed in a separate process, so that a failure affects nothing else.
 """
 
-from agentcore.documents.document import DocumentReader, DocumentText
+from agentcore.documents.document_reader import DocumentReader, DocumentText
 from agentcore.documents.image_fitting import FittedImage, ImageFitter
 from agentcore.documents.kinds import DOCUMENT_HEAD_BYTES, DocumentKind, detect_document
 from agentcore.documents.media_type import HEAD_BYTES, PICTURES, is_text, media_type

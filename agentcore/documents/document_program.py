@@ -18,7 +18,7 @@ from agentcore.documents.formats.archive import list_tar, list_zip
 from agentcore.documents.formats.book import read_book
 from agentcore.documents.formats.notebook import read_notebook
 from agentcore.documents.formats.open_document import read_open_document
-from agentcore.documents.formats.output import TEXT_CHARS, Output, TextFullError, UnreadableError
+from agentcore.documents.formats.parser_output import TEXT_CHARS, Output, TextFullError, UnreadableError
 from agentcore.documents.formats.pdf import read_pdf
 from agentcore.documents.formats.slides import read_slides
 from agentcore.documents.formats.word import read_word

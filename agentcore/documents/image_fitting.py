@@ -6,9 +6,9 @@ from typing import IO
 
 from pydantic import BaseModel
 
-from agentcore.bounds import MODEL_IMAGE_BYTES
 from agentcore.documents.parser_process import ReadingProcess
 from agentcore.files.workspace import Workspace
+from agentcore.limits import MODEL_IMAGE_BYTES
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from mcp_types import RequestId
 from pydantic import Field
 
 from agentcore.api import LogLevel, Principal
-from agentcore.bounds import MCP_WAIT_SECONDS
-from agentcore.chat.turn.untrusted import new_mark
+from agentcore.chat.turn.untrusted_text import new_mark
 from agentcore.config import ClientConfig
 from agentcore.core.policy import PERSONS
+from agentcore.limits import MCP_WAIT_SECONDS
 
 LOG_LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
 """All levels, the least severe first."""

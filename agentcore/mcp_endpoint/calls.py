@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 from mcp_types import RequestId
 
-from agentcore.bounds import CLIENT_RESULTS_KEPT, CLIENT_RESULTS_KEPT_BYTES, MCP_WAIT_SECONDS
 from agentcore.core.approvals import ApprovalQueue, ApprovalRequest
 from agentcore.core.calls.call import CallOutcome, CallRequest, ModelReader, Notify
 from agentcore.core.events import Event, EventBus
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.limits import CLIENT_RESULTS_KEPT, CLIENT_RESULTS_KEPT_BYTES, MCP_WAIT_SECONDS
 from agentcore.mcp_endpoint.caller import Caller
 from agentcore.mcp_endpoint.inputs import ClientAsker, Inputs
 from agentcore.mcp_endpoint.progress_notifications import CallEventForwarder, CallReporter

@@ -33,9 +33,8 @@ from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import SecretStr
 
 from agentcore.api import Background
-from agentcore.bounds import APPROVAL_SECONDS
 from agentcore.chat.turn.toolbox import FIND_TOOLS
-from agentcore.chat.turn.untrusted import use_mark
+from agentcore.chat.turn.untrusted_text import use_mark
 from agentcore.core.calls.call import CallOutcome, ModelReader
 from agentcore.core.calls.module_starts import find_when_started, wait_for_starts
 from agentcore.core.calls.result_shortening import ArtifactReading
@@ -43,16 +42,17 @@ from agentcore.core.core import Core
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.limits import APPROVAL_SECONDS
 from agentcore.mcp_endpoint.artifacts import ClientArtifacts
 from agentcore.mcp_endpoint.caller import Caller
 from agentcore.mcp_endpoint.calls import ClientCalls
-from agentcore.mcp_endpoint.catalog import CALL_TOOL, Catalog
 from agentcore.mcp_endpoint.inputs import DirectInputs, Inputs, NoInputs, can_be_asked
 from agentcore.mcp_endpoint.progress_notifications import CallReporter, ClientReporter
 from agentcore.mcp_endpoint.prompts_and_resources import Served, to_completion, to_contents, to_prompt
 from agentcore.mcp_endpoint.results import ARTIFACT_URI, to_error, to_mcp
 from agentcore.mcp_endpoint.rounds import ApprovalRequired, Rounds
 from agentcore.mcp_endpoint.subscriptions import Watching
+from agentcore.mcp_endpoint.tool_catalog import CALL_TOOL, Catalog
 from agentcore.mcp_endpoint.views import VIEW_URI, shows_views, view_contents, with_data
 
 _NAME = "agentcore"
@@ -345,8 +345,12 @@ class McpEndpoint:
     ) -> types.GetPromptResult | types.InputRequiredResult:
         caller = self._caller_of(ctx)
         use_mark(caller.mark)
+
+        async def find_now() -> RegisteredTool:
+            return self._served.get_prompt(caller, params.name)
+
         with _convert_tool_errors():
-            tool = self._served.get_prompt(caller, params.name)
+            tool = await find_when_started(find_now, self._registry, self._events, params.name, None)
             outcome = await self._call_served(ctx, params, caller, tool, dict(params.arguments or {}))
             if isinstance(outcome, types.InputRequiredResult):
                 return outcome
@@ -386,6 +390,7 @@ class McpEndpoint:
         caller = self._caller_of(ctx)
         uri = str(params.uri)
         with _convert_tool_errors():
+            await self._wait_for_resource(caller, uri)
             if uri.startswith(VIEW_URI):
                 return view_contents(uri, self._catalog.get_view(caller, uri))
             found = self._served.find_resource(caller, uri)
@@ -408,8 +413,11 @@ class McpEndpoint:
         return types.EmptyResult()
 
     async def _subscribe_resource(self, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        caller = self._caller_of(ctx)
+        uri = str(params.uri)
         with _convert_tool_errors():
-            await self._watching.add_subscription(self._caller_of(ctx), str(params.uri))
+            await self._wait_for_resource(caller, uri)
+            await self._watching.add_subscription(caller, uri)
         return types.EmptyResult()
 
     async def _unsubscribe_resource(self, ctx: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
@@ -420,9 +428,28 @@ class McpEndpoint:
         self, ctx: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         wanted = params.notifications
-        uris = await self._watching.filter_readable(self._caller_of(ctx), wanted.resource_subscriptions)
+        caller = self._caller_of(ctx)
+        if wanted.resource_subscriptions:
+            await wait_for_starts(self._registry, self._events, caller.tools_wait_s)
+        uris = await self._watching.filter_readable(caller, wanted.resource_subscriptions)
         readable = wanted.model_copy(update={"resource_subscriptions": uris})
         return await self._listeners(ctx, params.model_copy(update={"notifications": readable}))
+
+    async def _wait_for_resource(self, caller: Caller, uri: str) -> None:
+        """Wait while a module that may serve an address is starting.
+
+        Raises:
+            ToolError: `module_starting`; or this client has no such resource.
+        """
+
+        async def find_now() -> None:
+            if uri.startswith(VIEW_URI):
+                self._catalog.get_view(caller, uri)
+            elif self._served.find_resource(caller, uri) is None:
+                await self._artifacts.find_artifact(caller, uri)
+
+        if not uri.startswith(ARTIFACT_URI):  # those are of no module
+            await find_when_started(find_now, self._registry, self._events, uri[:200], None)
 
     async def _find_resource(self, caller: Caller, uri: str) -> None:
         if uri.startswith(VIEW_URI):

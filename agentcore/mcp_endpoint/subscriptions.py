@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from agentcore.bounds import WATCHED_PER_SESSION
 from agentcore.core.events import Event, EventBus
 from agentcore.errors import ToolError
+from agentcore.limits import WATCHED_PER_SESSION
 from agentcore.mcp_endpoint.caller import Caller
 from agentcore.mcp_endpoint.prompts_and_resources import Served
 

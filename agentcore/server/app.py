@@ -21,11 +21,11 @@ from agentcore.server.addresses import Addresses
 from agentcore.server.exchange import Exchange, ServerParts
 from agentcore.server.gate import ANYBODY, Credentials, Gate
 from agentcore.server.http.application import ServerApplication
-from agentcore.server.http.bounds import APPROVAL_CONNECTIONS, Hits, TimeLimits
 from agentcore.server.http.connection import Connection, ConnectionFactory
 from agentcore.server.http.cross_origin import add_cross_origin_head, answer_preflight
 from agentcore.server.http.descriptors import connection_limit
 from agentcore.server.http.event_streams import EventStreams
+from agentcore.server.http.limits import APPROVAL_CONNECTIONS, Hits, TimeLimits
 from agentcore.server.http.live_connections import REVOCABLE, LiveConnections
 from agentcore.server.http.reader import BodyReader, validate_body, validate_query
 from agentcore.server.http.refusal import Refusal, answer_error

@@ -12,9 +12,9 @@ from agentcore.core.core import Core
 from agentcore.core.modules.routes import ModuleRoute
 from agentcore.server.addresses import Addresses
 from agentcore.server.gate import Gate
-from agentcore.server.http.bounds import Hits, TimeLimits
 from agentcore.server.http.connection import Connection
 from agentcore.server.http.event_streams import EventStreams
+from agentcore.server.http.limits import Hits, TimeLimits
 from agentcore.server.http.live_connections import LiveConnections
 from agentcore.server.http.reader import BodyReader
 from agentcore.server.http.response import Answer, Sent

@@ -23,7 +23,7 @@ from agentcore.hosts.hosts import Hosts
 from agentcore.server.addresses import LOOPBACK, Addresses, view_addresses
 from agentcore.server.app import Application, create_app, create_approval_app, create_apps_app
 from agentcore.server.http.descriptors import raise_descriptor_limit
-from agentcore.server.http.listening import ListenError, PortTakenError, open_listener, own_name
+from agentcore.server.http.server_socket import ListenError, PortTakenError, open_listener, own_name
 from agentcore.server.mcp_transports import Pipes
 from agentcore.server.missing_requirements import install_missing, report_missing
 from agentcore.store.state import StateDir, write_private_file

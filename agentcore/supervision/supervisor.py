@@ -17,7 +17,7 @@ from typing import Any, Self
 from agentcore.errors import AgentcoreError
 from agentcore.files.folder import Folder
 from agentcore.supervision.descendants import read_rest
-from agentcore.supervision.listening import Listener, find_listeners
+from agentcore.supervision.listening_ports import Listener, find_listeners
 from agentcore.supervision.protocol import HEADER
 from agentcore.supervision.recorded_output import Recording
 

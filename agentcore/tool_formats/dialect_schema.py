@@ -9,7 +9,7 @@ from agentcore.tool_formats.grammar_pattern import grammar_pattern
 from agentcore.tool_formats.keywords import LISTS, MAPS, NUMBER_BOUNDS, SINGLES, SIZE_BOUNDS
 from agentcore.tool_formats.merging import merge_all_of, without_choice, without_tagged_choice
 from agentcore.tool_formats.model_visibility import for_models
-from agentcore.tool_formats.references import inline_references
+from agentcore.tool_formats.schema_references import inline_references
 from agentcore.tool_formats.strict import CannotBeStrictError, make_strict
 
 _TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")

@@ -7,8 +7,8 @@ from typing import Any, Literal, Protocol
 from agentcore.tool_formats.aliases import list_renamed
 from agentcore.tool_formats.dialect_schema import Lowered, lower_schema
 from agentcore.tool_formats.dialects import ANTHROPIC, GEMINI, MCP, OPENAI, OPENAI_STRICT, PORTABLE, Dialect
-from agentcore.tool_formats.references import inline_references
 from agentcore.tool_formats.repair import repair_arguments
+from agentcore.tool_formats.schema_references import inline_references
 
 FormName = Literal["openai", "openai_strict", "openai_compatible", "anthropic", "gemini", "mcp"]
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from agentcore.api import Image, Module, ToolContext, ToolError, ToolResult, tool
-from agentcore.core.approvals.queue import Verdict
+from agentcore.core.approvals.approval_queue import Verdict
 from tests.support.pictures import picture
 from tests.support.provider import spoken
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from agentcore.chat.bounds import QUEUED_MESSAGES
-from agentcore.core.approvals.queue import Verdict
+from agentcore.chat.limits import QUEUED_MESSAGES
+from agentcore.core.approvals.approval_queue import Verdict
 from tests.chat.test_conversations import Shelf, of_type
 from tests.support.provider import spoken
 

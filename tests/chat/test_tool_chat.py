@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentcore.api import Module, ToolContext, tool
-from agentcore.core.approvals.queue import Verdict
+from agentcore.core.approvals.approval_queue import Verdict
 from tests.support.provider import spoken
 
 pytestmark = pytest.mark.spec("K1")

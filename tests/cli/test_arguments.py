@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.cli.arguments import describe_type, parse_arguments
-from agentcore.cli.terminal.exits import CliError
+from agentcore.cli.terminal.exit_codes import CliError
 
 SCHEMA = {
     "type": "object",

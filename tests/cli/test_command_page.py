@@ -4,7 +4,7 @@ import re
 import shlex
 from pathlib import Path
 
-from agentcore.cli.terminal.exits import ExitCode
+from agentcore.cli.terminal.exit_codes import ExitCode
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "command-line.md"
 _CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)

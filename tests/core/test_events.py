@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import agentcore
 from agentcore.api import Module, tool
-from agentcore.bounds import EVENTS_KEPT_BYTES, MODULE_EVENTS_KEPT_BYTES
 from agentcore.core.event_types import ENVELOPE, EVENT_TYPES
 from agentcore.core.events import EventBus
+from agentcore.limits import EVENTS_KEPT_BYTES, MODULE_EVENTS_KEPT_BYTES
 from scripts.event_table import DOCUMENT, with_table
 from tests.declared_events import DECLARED, fields_of
 

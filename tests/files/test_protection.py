@@ -5,7 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agentcore.api import Workspace
-from agentcore.cli.clients.catalog import CLIENTS, AgentClient
+from agentcore.cli.clients.client_catalog import CLIENTS, AgentClient
 from agentcore.files.protection import Protection
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 
 from agentcore.hosts.wire.frames import PROTOCOL, encode_chunk
-from agentcore.hosts.wire.web_socket import SOCKET_PATH
+from agentcore.hosts.wire.web_socket_link import SOCKET_PATH
 from tests.hosts.fake_host import TOOL
 from tests.hosts.two_machines import WAIT_S, Server
 

@@ -13,10 +13,10 @@ import pytest
 import pytest_asyncio
 
 from agentcore.api.definition import ToolDefinition
-from agentcore.bounds import HOST_OFFER_BYTES
 from agentcore.hosts.wire.declarations import definition_to_wire
 from agentcore.hosts.wire.frames import PIECE_BYTES, PROTOCOL, encode_chunk
-from agentcore.hosts.wire.web_socket import SOCKET_PATH
+from agentcore.hosts.wire.web_socket_link import SOCKET_PATH
+from agentcore.limits import HOST_OFFER_BYTES
 from tests.hosts.two_machines import WAIT_S, Place, Server, serving
 
 pytestmark = [pytest.mark.spec("H1", "H3"), pytest.mark.asyncio(loop_scope="session")]

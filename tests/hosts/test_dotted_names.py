@@ -14,7 +14,7 @@ import pytest_asyncio
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from agentcore.bounds import RESULT_BYTES
+from agentcore.limits import RESULT_BYTES
 from tests import programs
 from tests.forking import run
 from tests.hosts.test_dialled_lies import MEMBER, TOOL, Liar, Message, dialled

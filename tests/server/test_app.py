@@ -7,8 +7,9 @@ import pytest
 from aiohttp.test_utils import TestServer
 
 from agentcore.server.app import create_app
-from agentcore.server.http.bounds import TimeLimits
+from agentcore.server.http.limits import TimeLimits
 from agentcore.server.routes import ROUTES
+from tests.support.waiting import wait_until
 
 
 @pytest.mark.spec("M6")
@@ -19,6 +20,8 @@ async def test_defect_of_the_server_is_an_error_object_and_no_500(make_server):
     assert (status, answer["error"]["type"]) == (424, "internal_error")
     assert "Traceback" not in json.dumps(answer)
     assert (await server.get("/api/health"))[0] == 200
+    server.host.store.record.many_rows.set()
+    await wait_until(lambda: server.host.record_keeper.problems == {"tidy": "the database is closed"})
 
 
 async def test_host_can_be_served_twice(make_server):

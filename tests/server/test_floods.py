@@ -15,7 +15,7 @@ import aiohttp
 import pytest
 
 from agentcore.hosts.wire.frames import PROTOCOL, encode_chunk
-from agentcore.hosts.wire.web_socket import SOCKET_PATH
+from agentcore.hosts.wire.web_socket_link import SOCKET_PATH
 from tests.server.test_serve import PROGRAM
 
 pytestmark = [pytest.mark.more, pytest.mark.processes, pytest.mark.spec("S1", "S7")]

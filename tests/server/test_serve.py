@@ -19,7 +19,7 @@ PROGRAM = textwrap.dedent("""
     import asyncio, os, sys
     from pathlib import Path
     from agentcore.core.discovery.families import load_config
-    from agentcore.server.logging.setup import configure_logging
+    from agentcore.server.logging.log_setup import configure_logging
     from agentcore.server.serve import serve
     from agentcore.store.state import StateDir
 

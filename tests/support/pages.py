@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Browser, Error, Page
 
 from agentcore.server.http.response import Answer
-from agentcore.server.page.document import page_folder
+from agentcore.server.page.page_document import page_folder
 from agentcore.server.page.static_files import answer_file
 from tests.support.ports import find_restart_ports
 

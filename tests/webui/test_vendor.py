@@ -6,7 +6,7 @@ from hashlib import sha256
 
 import pytest
 
-from agentcore.server.page.document import page_folder
+from agentcore.server.page.page_document import page_folder
 
 VENDOR = page_folder() / "vendor"
 LIBRARIES = json.loads((VENDOR / "manifest.json").read_text())["libraries"]

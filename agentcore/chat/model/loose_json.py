@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from agentcore.bounds import ARGUMENTS_DEPTH
+from agentcore.limits import ARGUMENTS_DEPTH
 from agentcore.strict_json import decode_at
 from agentcore.valid_text import with_valid_text
 

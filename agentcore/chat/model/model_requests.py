@@ -35,11 +35,11 @@ from agentcore.chat.model.endless_answer import (
     RepetitionWatch,
     without_repeats,
 )
-from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.model.provider_errors import to_provider_error
 from agentcore.chat.model.providers import PROVIDERS
 from agentcore.chat.model.retries import ProviderWait, Retries
+from agentcore.chat.model.system_message_text import Instructions
 from agentcore.chat.model.tool_support import ToolSupport
 from agentcore.chat.model.valid_response import valid_response
 from agentcore.chat.settings import ModelChoice

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from agentcore.chat.bounds import SKILLS_TOLD_CHARS
+from agentcore.chat.limits import SKILLS_TOLD_CHARS
 from agentcore.chat.skills.frontmatter import SKILL_FILE, SkillHead
 from agentcore.chat.texts import result_text
 from agentcore.errors import ToolError

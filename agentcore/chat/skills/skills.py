@@ -6,10 +6,10 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from agentcore.chat.bounds import SKILLS_PROPOSED
-from agentcore.chat.skills.finding import WORKSPACE_FOLDERS, FoundSkill, SkillSource, find_skills
+from agentcore.chat.limits import SKILLS_PROPOSED
 from agentcore.chat.skills.frontmatter import SKILL_FILE, SkillHead, SkillProblem, parse_skill
 from agentcore.chat.skills.offered import Skill
+from agentcore.chat.skills.skill_search import WORKSPACE_FOLDERS, FoundSkill, SkillSource, find_skills
 from agentcore.core.core import Core
 
 SkillState = Literal["ready", "new", "changed", "refused", "invalid", "shadowed"]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agentcore.chat.session.stream import Stream
+from agentcore.chat.session.event_stream import Stream
 from agentcore.core.core import Core
 from agentcore.encoding import to_json
 from agentcore.store.chat import ChatCallRow

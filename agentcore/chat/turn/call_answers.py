@@ -4,11 +4,11 @@ import json
 from functools import partial
 
 from agentcore.api import CallPreview, Principal, ToolDefinition
+from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.live_state import LiveSessions
-from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import AgentConfig
 from agentcore.chat.turn.tool_output import client_output
-from agentcore.chat.turn.untrusted import use_mark
+from agentcore.chat.turn.untrusted_text import use_mark
 from agentcore.core.approvals import ApprovalRequest, Verdict, check_approver
 from agentcore.core.calls.call import ModelReader
 from agentcore.core.calls.result_shortening import ArtifactReading

@@ -6,7 +6,7 @@ from typing import Any
 
 from agentcore.api import Effect, ToolDefinition
 from agentcore.chat.client_messages import ClientTool
-from agentcore.chat.session.stream import Stream
+from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.turn.server_call import ServerCalls
 from agentcore.core.calls.permission import refused_by_policy
 from agentcore.core.core import Core

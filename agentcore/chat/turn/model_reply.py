@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
 from agentcore.chat.client_messages import PageInfo
-from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.model_requests import Engine
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.model.providers import PROVIDERS
+from agentcore.chat.model.system_message_text import Instructions
 from agentcore.chat.model.text_tool_call_parsing import WrittenCallFilter, parse_written
-from agentcore.chat.session.stream import Stream
+from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.settings import ModelChoice
 from agentcore.chat.system import SystemPart
 from agentcore.chat.texts import Locale

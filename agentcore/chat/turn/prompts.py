@@ -4,14 +4,14 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from agentcore.chat.bounds import PAGE_BYTES, PAGE_TITLE_CHARS, PAGE_URL_CHARS
 from agentcore.chat.client_messages import PageInfo
-from agentcore.chat.model.instructions import Instructions
+from agentcore.chat.limits import PAGE_BYTES, PAGE_TITLE_CHARS, PAGE_URL_CHARS
 from agentcore.chat.model.offered_tools import OfferedTool
+from agentcore.chat.model.system_message_text import Instructions
 from agentcore.chat.system import SystemPart
 from agentcore.chat.texts import Locale, localized_text
 from agentcore.chat.turn.text_tool_call_format import WrittenForm, format_call, format_signature, write_examples
-from agentcore.chat.turn.untrusted import mark_untrusted, one_line
+from agentcore.chat.turn.untrusted_text import mark_untrusted, one_line
 from agentcore.net import host_of
 from agentcore.tool_formats import DIALECTS
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentcore.api import Effect, Principal
+from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.stored_result import ResultShrinker
-from agentcore.chat.session.stream import Stream
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.call_announcement import CallAnnouncement
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output

@@ -4,7 +4,7 @@ import json
 from importlib import import_module
 from typing import Any
 
-from agentcore.chat.session.stream import Stream
+from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.transcript import STOPPED
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.tool_output import error_output

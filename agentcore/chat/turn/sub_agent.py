@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 from pydantic_ai.messages import ModelResponse, ModelResponsePart, ToolCallPart
 
 from agentcore.api import Principal
-from agentcore.bounds import MODEL_CHARS
-from agentcore.chat.bounds import CALLS_IN_A_TURN, SUB_AGENT_DEPTH
+from agentcore.chat.limits import CALLS_IN_A_TURN, SUB_AGENT_DEPTH
 from agentcore.chat.model.model_json import read_arguments
 from agentcore.chat.model.model_requests import BrokenAnswerError, Engine
 from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools, valid_name
 from agentcore.chat.session import transcript
+from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.stored_result import ResultShrinker
-from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.system import SystemPlan, resolve_modules_and_host
 from agentcore.chat.texts import localized_text, result_text
@@ -34,6 +33,7 @@ from agentcore.core.calls.call import Call, CallRequest
 from agentcore.core.calls.result_shortening import ArtifactReading
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
+from agentcore.limits import MODEL_CHARS
 from agentcore.store.chat import ChatCallRow
 
 

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentcore.api import ArtifactLink, Audio, EmbeddedResource, Image, Text
-from agentcore.bounds import MODEL_CHARS
-from agentcore.chat.bounds import EDITED_BYTES
+from agentcore.chat.limits import EDITED_BYTES
 from agentcore.chat.texts import result_text
-from agentcore.chat.turn.untrusted import mark_untrusted
+from agentcore.chat.turn.untrusted_text import mark_untrusted
 from agentcore.core.calls.call import CallOutcome
 from agentcore.core.calls.result_shortening import ArtifactReading, SaveArtifact, truncate_text
 from agentcore.documents import PICTURES
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.limits import MODEL_CHARS
 
 _INLINE_CHARS = 200
 """Maximum length of an error's context on the line of the message; longer context gets its own lines."""

@@ -21,19 +21,18 @@ from pydantic_ai.messages import (
     UserContent,
 )
 
-from agentcore.bounds import MODEL_CHARS
-from agentcore.chat.bounds import CALLS_IN_A_TURN, FEW_STEPS, PARALLEL_CALLS, READS_AT_ONCE, TITLE_CHARS
 from agentcore.chat.client_context import ClientContext, build_page_view
 from agentcore.chat.client_messages import PageInfo
 from agentcore.chat.client_tools import ClientArguments
+from agentcore.chat.limits import CALLS_IN_A_TURN, FEW_STEPS, PARALLEL_CALLS, READS_AT_ONCE, TITLE_CHARS
 from agentcore.chat.model.model_json import read_arguments
 from agentcore.chat.model.model_requests import BrokenAnswerError, Engine
 from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools, valid_name
 from agentcore.chat.model.tool_support import contains_call_markup, tools_dropped_error
+from agentcore.chat.session.event_stream import Stream
+from agentcore.chat.session.message_queue import publish_queue
 from agentcore.chat.session.progress import turn_view
-from agentcore.chat.session.queue import publish_queue
 from agentcore.chat.session.session_view import ContextView
-from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.transcript import CUT_OFF, REPEATED
 from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.skills import read_skill_text
@@ -53,6 +52,7 @@ from agentcore.chat.turn.toolbox import OWN_TOOLS, Toolbox, callable_tools
 from agentcore.core.calls.result_shortening import ArtifactReading
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
+from agentcore.limits import MODEL_CHARS
 from agentcore.store.chat import (
     BroughtRow,
     ChatCallRow,

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
+from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.live_state import LiveSessions, Sink
+from agentcore.chat.session.message_queue import publish_queue
 from agentcore.chat.session.model_scales import ModelScales
-from agentcore.chat.session.queue import publish_queue
-from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.transcript import create_notice
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.system import plan_system
 from agentcore.chat.turn.attachments.file_readers import FileReaders
 from agentcore.chat.turn.stopping import StoppedTurn
-from agentcore.chat.turn.untrusted import use_mark
+from agentcore.chat.turn.untrusted_text import use_mark
 from agentcore.core.calls.call import ModelReader
 from agentcore.core.core import Core
 from agentcore.errors import ToolError

@@ -7,7 +7,7 @@ from typing import Any
 
 from agentcore.api import Principal
 from agentcore.chat.session import transcript
-from agentcore.chat.session.stream import Stream
+from agentcore.chat.session.event_stream import Stream
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.core import Core
 from agentcore.errors import ToolError

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Self
 
 from agentcore.cli.backend.server_client import ANSWER_SECONDS, ServerClient
-from agentcore.cli.terminal.exits import CliError
+from agentcore.cli.terminal.exit_codes import CliError
 
 _ADDRESS = re.compile(r"^.*#code=|&.*$")
 

@@ -10,7 +10,7 @@ import click
 from agentcore.cli.backend.opening import required_server
 from agentcore.cli.backend.server_client import ServerClient
 from agentcore.cli.terminal.browser import open_browser
-from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 from agentcore.cli.terminal.output import print_notice
 from agentcore.cli.terminal.visible_text import terminal_safe
 

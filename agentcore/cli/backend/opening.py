@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agentcore.cli.backend.backend import Backend
-from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 from agentcore.store.state import ServerInfo, find_running_server, locate_state_dir
 
 

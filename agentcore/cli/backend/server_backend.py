@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from agentcore.cli.backend.backend import Notify, ToolCall
 from agentcore.cli.backend.server_client import ServerClient, path_of
-from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 from agentcore.store.state import ServerInfo
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Self
 from urllib.parse import quote, urlsplit
 
-from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 from agentcore.store.state import TOKEN_VARIABLE, LoopReport, ServerInfo, read_loop_report, read_token
 from agentcore.valid_text import valid_text, with_valid_text
 

@@ -8,7 +8,7 @@ import click
 
 from agentcore.cli.backend.backend import Backend
 from agentcore.cli.backend.server_backend import ServerBackend
-from agentcore.cli.terminal.exits import CliError
+from agentcore.cli.terminal.exit_codes import CliError
 from agentcore.cli.terminal.module_text import describe_source, list_other_sources
 from agentcore.cli.terminal.output import print_text
 from agentcore.cli.terminal.visible_text import all_visible

@@ -1,7 +1,14 @@
 """Configuration of other clients: reads their MCP servers, and adds or removes agentcore's entry."""
 
-from agentcore.cli.clients.catalog import CLIENTS, AgentClient
-from agentcore.cli.clients.change import BACKUP, FileChange, find_entry, is_any_running, plan_change, run_client_command
+from agentcore.cli.clients.client_catalog import CLIENTS, AgentClient
+from agentcore.cli.clients.client_file_change import (
+    BACKUP,
+    FileChange,
+    find_entry,
+    is_any_running,
+    plan_change,
+    run_client_command,
+)
 from agentcore.cli.clients.configured_servers import ForeignServer, all_foreign_servers, foreign_servers
 from agentcore.cli.clients.documents import find_member, read_document
 from agentcore.cli.clients.entry import (

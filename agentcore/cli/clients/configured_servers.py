@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agentcore.cli.clients.catalog import CLIENTS, AgentClient
-from agentcore.cli.clients.change import read_client_file
+from agentcore.cli.clients.client_catalog import CLIENTS, AgentClient
+from agentcore.cli.clients.client_file_change import read_client_file
 from agentcore.cli.clients.documents import Format, find_member, read_document
 from agentcore.cli.clients.entry import is_own_entry
-from agentcore.cli.terminal.exits import CliError
+from agentcore.cli.terminal.exit_codes import CliError
 
 _PROJECT_FILES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "claude-code": (".mcp.json", ("mcpServers",)),

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from agentcore.cli.clients.commented_json import CommentedJson
-from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 from agentcore.config import JsonSyntaxError
 from agentcore.installing import pip_command
 

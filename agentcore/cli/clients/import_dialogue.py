@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from agentcore.cli.clients.catalog import CLIENTS
+from agentcore.cli.clients.client_catalog import CLIENTS
 from agentcore.cli.clients.configured_servers import ForeignServer, all_foreign_servers, foreign_servers
-from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 from agentcore.cli.terminal.output import print_notice, print_table
 from agentcore.near_names import near_names, unknown_name
 from agentcore.secrets import MASK

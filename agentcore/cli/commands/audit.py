@@ -11,7 +11,7 @@ import click
 
 from agentcore.cli.commands.completion import complete_module, complete_tool
 from agentcore.cli.options import config_option, json_option
-from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 
 if TYPE_CHECKING:
     from agentcore.store.state import ServerInfo

@@ -10,7 +10,7 @@ import click
 
 from agentcore.cli.commands.completion import complete_argument, complete_tool, host_option, remember_tools
 from agentcore.cli.options import config_option, json_option
-from agentcore.cli.terminal.exits import ExitCode
+from agentcore.cli.terminal.exit_codes import ExitCode
 
 _ADVICE = {
     "unknown_tool": "agentcore tools lists them",

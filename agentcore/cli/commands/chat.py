@@ -8,7 +8,7 @@ import click
 from agentcore.approval_rules import APPROVAL_MODES
 from agentcore.cli.commands.completion import complete_machine
 from agentcore.cli.options import config_option, reserve_for_json
-from agentcore.cli.terminal.exits import CliError
+from agentcore.cli.terminal.exit_codes import CliError
 
 _STDIN_BYTES = 2 * 1024 * 1024
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from agentcore.cli.options import config_option, json_option
-from agentcore.cli.terminal.exits import ExitCode
+from agentcore.cli.terminal.exit_codes import ExitCode
 
 _SIGNS = {"ok": ("ok", "green"), "note": ("note", "cyan"), "problem": ("problem", "red")}
 

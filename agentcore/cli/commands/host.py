@@ -42,7 +42,7 @@ class _HostCommand(click.Command):
             missing = _DISTRIBUTION_OF_OPTION.get(exc.option_name)
             if missing is None:
                 raise
-            from agentcore.cli.terminal.exits import CliError
+            from agentcore.cli.terminal.exit_codes import CliError
             from agentcore.installing import pip_command
 
             raise CliError(f"{exc.option_name} needs a package more", hint=pip_command(missing)) from None
@@ -91,7 +91,7 @@ def host(
       agentcore host --server tls://nats.example.org:4222 --pool farm --key farm.seed --capacity 50
     """
     from agentcore.cli.own_stdout import log_module_output, own_stdout
-    from agentcore.cli.terminal.exits import CliError, ExitCode
+    from agentcore.cli.terminal.exit_codes import CliError, ExitCode
     from agentcore.config import prepare_roots
     from agentcore.core.containment import bounded_runner
     from agentcore.core.discovery.families import load_config

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from agentcore.cli.terminal.exits import CliError
+from agentcore.cli.terminal.exit_codes import CliError
 
 _NAME = "app.json"
 _WORKSPACE = "workspace"

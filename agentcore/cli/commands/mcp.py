@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from agentcore.cli.options import config_option, json_option
-from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 
 _CLIENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _FAMILY = "mcpServers"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from agentcore.cli.options import config_option, json_option
-from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 
 if TYPE_CHECKING:
     from agentcore.cli.backend.server_client import ServerClient

@@ -160,7 +160,7 @@ def _choose_other_port(taken: "PortTakenError", config: "AppConfig", state: "Sta
         PortTakenError: Another program has the port, or it is not the page's.
         CliError: Another server has the port, and the next one was not accepted.
     """
-    from agentcore.cli.terminal.exits import CliError, ExitCode
+    from agentcore.cli.terminal.exit_codes import CliError, ExitCode
     from agentcore.cli.terminal.own_command import own_command
     from agentcore.cli.terminal.terminal import is_interactive
     from agentcore.store.state import find_server_at
@@ -223,7 +223,7 @@ def _find_console() -> "Console | None":
 
 def _refuse_readable(file: Path, roots: Sequence[Path]) -> None:
     """Reject a file for an approval code in a workspace folder, where tools can read it."""
-    from agentcore.cli.terminal.exits import CliError
+    from agentcore.cli.terminal.exit_codes import CliError
 
     for root in roots:
         if file.resolve().is_relative_to(root.resolve()):

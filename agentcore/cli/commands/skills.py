@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from agentcore.cli.options import config_option, json_option
-from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 
 
 @click.command()

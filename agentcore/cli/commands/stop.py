@@ -58,7 +58,7 @@ def stop(config_path: Path, ends_all: bool, as_json: bool) -> None:
 def _end_server(config_path: Path, pid: int) -> None:
     """Ask the server to shut down, and wait until it has ended."""
     from agentcore.cli.backend.opening import running_server
-    from agentcore.cli.terminal.exits import CliError, ExitCode
+    from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 
     os.kill(pid, signal.SIGTERM)
     until = time.monotonic() + _END_SECONDS

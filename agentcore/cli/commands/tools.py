@@ -8,7 +8,7 @@ import click
 
 from agentcore.cli.commands.completion import complete_tool, host_option, remember_tools
 from agentcore.cli.options import config_option, json_option, reserve_for_json
-from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 from agentcore.tool_formats import FormName
 
 

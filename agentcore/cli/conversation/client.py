@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from agentcore.bounds import UPLOAD_BYTES
 from agentcore.cli.backend.server_client import ServerClient, ServerError, path_of
 from agentcore.cli.conversation.event_feed import EventFeed
-from agentcore.cli.terminal.exits import CliError
+from agentcore.cli.terminal.exit_codes import CliError
+from agentcore.limits import UPLOAD_BYTES
 
 
 @dataclass(frozen=True, slots=True)

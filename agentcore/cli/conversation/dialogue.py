@@ -15,7 +15,7 @@ from agentcore.cli.conversation.event_output import TerminalView, print_result
 from agentcore.cli.conversation.prompt_line import PromptLine
 from agentcore.cli.conversation.session import SERVER, ChatSession
 from agentcore.cli.conversation.typed_ahead import Meanwhile
-from agentcore.cli.terminal.exits import CliError
+from agentcore.cli.terminal.exit_codes import CliError
 from agentcore.cli.terminal.output import colour_text, print_notice, print_table, print_text
 from agentcore.cli.terminal.terminal import ask_confirmation, is_interactive
 from agentcore.core.policy import is_looser

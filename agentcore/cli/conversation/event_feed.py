@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, Self
 
 from agentcore.cli.backend.server_client import OpenStream, ServerClient
-from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 
 _REQUEST_SECONDS = 5.0
 

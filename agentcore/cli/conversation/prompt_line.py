@@ -18,7 +18,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import create_output
 
 from agentcore.approval_rules import APPROVAL_MODES
-from agentcore.cli.terminal.exits import CliError
+from agentcore.cli.terminal.exit_codes import CliError
 from agentcore.cli.terminal.output import print_notice
 from agentcore.store.state import create_private_file
 

@@ -13,7 +13,7 @@ from agentcore.cli.conversation.client import Attached, ChatClient, SessionOptio
 from agentcore.cli.conversation.event_output import ChatView, JsonView, TerminalView
 from agentcore.cli.conversation.session import ChatSession
 from agentcore.cli.conversation.turn import exit_code_of
-from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 from agentcore.cli.terminal.terminal import is_interactive
 from agentcore.store.state import locate_state_dir
 

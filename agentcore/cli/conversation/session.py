@@ -11,7 +11,7 @@ from agentcore.cli.conversation.event_output import ChatView, TerminalView
 from agentcore.cli.conversation.turn import ChatTurn, Send, TurnEnd
 from agentcore.cli.conversation.typed_ahead import Meanwhile
 from agentcore.cli.conversation.user_call import OwnCall
-from agentcore.cli.terminal.exits import CliError
+from agentcore.cli.terminal.exit_codes import CliError
 
 SERVER = "server"
 OF_AGENT = "agent"

@@ -14,7 +14,7 @@ from agentcore.cli.conversation.event_feed import EventFeed
 from agentcore.cli.conversation.event_output import ChatView
 from agentcore.cli.conversation.interrupts import capture_interrupts
 from agentcore.cli.conversation.typed_ahead import Meanwhile
-from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 from agentcore.cli.terminal.terminal import discard_typed_input, read_line
 
 Send = Callable[[], Awaitable[object]]

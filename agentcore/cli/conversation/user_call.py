@@ -8,7 +8,7 @@ from agentcore.cli.conversation.client import ChatClient
 from agentcore.cli.conversation.event_feed import EventFeed
 from agentcore.cli.conversation.event_output import TerminalView
 from agentcore.cli.conversation.interrupts import capture_interrupts
-from agentcore.cli.terminal.exits import CliError
+from agentcore.cli.terminal.exit_codes import CliError
 
 
 class OwnCall:

@@ -18,7 +18,7 @@ from agentcore.cli.diagnosis.hosts import check_hosts
 from agentcore.cli.diagnosis.models import check_models
 from agentcore.cli.diagnosis.requirements import check_requirements
 from agentcore.cli.diagnosis.written_secrets import check_written_secrets
-from agentcore.cli.terminal.exits import CliError
+from agentcore.cli.terminal.exit_codes import CliError
 from agentcore.cli.terminal.module_text import describe_disk_version, display_state, list_other_sources, module_reason
 from agentcore.cli.terminal.output import size_text
 from agentcore.config import AppConfig, prepare_roots

@@ -10,7 +10,7 @@ from typing import Any
 
 from agentcore.cli.backend.backend import Backend
 from agentcore.cli.diagnosis.finding import Finding
-from agentcore.cli.terminal.exits import CliError
+from agentcore.cli.terminal.exit_codes import CliError
 from agentcore.config import AppConfig
 from agentcore.errors import AgentcoreError
 from agentcore.installing import pip_command

@@ -8,9 +8,9 @@ import threading
 from contextlib import suppress
 from typing import NoReturn
 
-from agentcore.cli.relay.in_flight import InFlight, LineBuffer, make_error_answer
 from agentcore.cli.relay.server_link import ClientRefusedError, ServerLink
-from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.relay.unanswered_requests import InFlight, LineBuffer, make_error_answer
+from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 
 _READ_BYTES = 256 * 1024
 _LINE_BYTES = 64 * 1024 * 1024

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.cli.backend.opening import running_server
-from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 from agentcore.store.state import locate_state_dir, make_private_folder, read_private_file, write_private_file
 
 _START_SECONDS = 90.0

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import structlog
 
 from agentcore.api.tool_context import KeyScope
-from agentcore.bounds import APPROVAL_SECONDS, PAIRINGS_WAITING
 from agentcore.core.events import EventBus
 from agentcore.errors import ToolError
+from agentcore.limits import APPROVAL_SECONDS, PAIRINGS_WAITING
 from agentcore.store.credentials import ClientKeys
 from agentcore.store.credentials.client_keys import PairedKind
 from agentcore.store.credentials.one_time_codes import OneTimeCodes, as_typed, short_code

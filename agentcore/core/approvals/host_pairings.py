@@ -12,8 +12,8 @@ from typing import Protocol
 import structlog
 
 from agentcore.api import ToolDefinition
-from agentcore.bounds import HOSTS_WAITING, HOSTS_WAITING_PER_ADDRESS
 from agentcore.errors import ToolError
+from agentcore.limits import HOSTS_WAITING, HOSTS_WAITING_PER_ADDRESS
 from agentcore.store.credentials.one_time_codes import CODE_SECONDS, OneTimeCodes, as_typed, short_code
 from agentcore.store.record import Record
 from agentcore.store.record.call_row import make_notice_row

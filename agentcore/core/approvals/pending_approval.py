@@ -6,10 +6,10 @@ from collections.abc import MutableMapping
 from dataclasses import replace
 
 from agentcore.api import ToolDefinition
-from agentcore.bounds import EDITS_KEPT
 from agentcore.core.approvals.request import ApprovalRequest, Verdict
 from agentcore.core.events import EventBus
 from agentcore.errors import ToolError
+from agentcore.limits import EDITS_KEPT
 from agentcore.store.approvals.store import ApprovalStore
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import structlog
 
 from agentcore.api import Principal
-from agentcore.bounds import APPROVAL_SECONDS, POLICY_CHANGES_WAITING
 from agentcore.core.events import EventBus
 from agentcore.core.policy.authority import owner_of
 from agentcore.errors import ToolError
+from agentcore.limits import APPROVAL_SECONDS, POLICY_CHANGES_WAITING
 from agentcore.store.record import Record
 from agentcore.store.record.call_row import make_notice_row
 

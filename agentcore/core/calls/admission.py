@@ -3,10 +3,10 @@
 import re
 from collections.abc import MutableMapping
 
-from agentcore.bounds import CALL_NESTING
-from agentcore.core.approvals.queue import ApprovalQueue
+from agentcore.core.approvals.approval_queue import ApprovalQueue
 from agentcore.core.calls.call import Call
 from agentcore.errors import ToolError
+from agentcore.limits import CALL_NESTING
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from agentcore.api import ArtifactLines, ArtifactLink, ChatSession, LogLevel, Principal, Resource, ToolResult
-from agentcore.bounds import LOGS_PER_CALL, PROGRESS_INTERVAL_SECONDS
 from agentcore.core.calls.call import Call, CallOutcome, CallRequest, Notify, pause_clock
 from agentcore.core.calls.call_reports import ShownOutput, read_fraction, read_log, read_message, read_output
 from agentcore.core.calls.chat_protocols import ConversationSlot, no_session
@@ -22,6 +21,7 @@ from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.files.open_file import OpenFile
 from agentcore.files.workspace import Workspace
+from agentcore.limits import LOGS_PER_CALL, PROGRESS_INTERVAL_SECONDS
 from agentcore.store.artifacts import Artifact, ArtifactStore, unknown_artifact
 from agentcore.store.store import Store
 from agentcore.valid_text import valid_text, with_valid_text

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 from agentcore.api import LogLevel
-from agentcore.bounds import (
+from agentcore.core.containment.foreign_error import type_name
+from agentcore.core.containment.plain_values import plain_text
+from agentcore.limits import (
     LOG_CHARS,
     OUTPUT_EVENT_CHARS,
     OUTPUT_INTERVAL_SECONDS,
     OUTPUT_KEPT_CHARS,
     PROGRESS_CHARS,
 )
-from agentcore.core.containment.foreign_error import type_name
-from agentcore.core.containment.plain_values import plain_text
 
 _LEVELS = frozenset(get_args(LogLevel))
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection
 
 from agentcore.api import Principal
 from agentcore.config.app_json import LimitsConfig
+from agentcore.core.approvals.approval_queue import ApprovalQueue
 from agentcore.core.approvals.pending_approval import PendingApproval
-from agentcore.core.approvals.queue import ApprovalQueue
 from agentcore.core.calls.admission import admit_call
 from agentcore.core.calls.call import Call, CallOutcome, CallRequest, Notify, PreparedCall
 from agentcore.core.calls.call_context import CallServices

@@ -17,13 +17,13 @@ DEFAULT_WAIT_SECONDS = 60.0
 async def find_when_started(
     find: Callable[[], Awaitable[T]], registry: ToolRegistry, events: EventBus, tool: str, limit_s: float | None
 ) -> T:
-    """Find the tool of a call, and wait while a module that may have it is starting.
+    """Find a tool, or what a tool serves, and wait while a module that may have it is starting.
 
     Args:
-        find: Finds the tool now, or raises the reason why it cannot be called.
+        find: Finds it now, or raises the reason why it is not there.
         registry: The tools.
         events: The bus on which changes of modules are published.
-        tool: The name of the tool.
+        tool: The name of the tool, or the address of what it serves.
         limit_s: The time limit of the call; None: `DEFAULT_WAIT_SECONDS`.
     Raises:
         ToolError: `module_starting`: the limit was reached first; or raised by `find`.
@@ -71,5 +71,5 @@ async def _wait_for_change(changed: asyncio.Event, until: float, tool: str, star
             await changed.wait()
     except TimeoutError as exc:
         named = ", ".join(starting)
-        message = f"tool {tool!r} may be of a module that is still starting ({named}); call it again in a moment"
+        message = f"{tool!r} may be of a module that is still starting ({named}); try again in a moment"
         raise ToolError("module_starting", message, retryable=True, tool=tool, modules=starting) from exc

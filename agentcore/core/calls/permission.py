@@ -7,8 +7,8 @@ from typing import Any
 
 from agentcore.approval_rules.call_facts import CallFacts, effects_of
 from agentcore.approval_rules.decisions import ApprovalMode
+from agentcore.core.approvals.approval_queue import ApprovalQueue
 from agentcore.core.approvals.pending_approval import PendingApproval
-from agentcore.core.approvals.queue import ApprovalQueue
 from agentcore.core.approvals.request import ApprovalRequest, Approver, Verdict
 from agentcore.core.calls.call import Call, CallDecision, PreparedCall, pause_clock
 from agentcore.core.calls.errors import on_other_host, target_gone

@@ -4,7 +4,6 @@ import hashlib
 from typing import Any
 
 from agentcore.api import CallPreview, Resource, ResourceUse
-from agentcore.bounds import ARGUMENTS_RECORDED_CHARS
 from agentcore.core.calls.call import Call, PreparedCall
 from agentcore.core.calls.call_context import CallContext, CallServices
 from agentcore.core.calls.errors import unreachable_resource_error
@@ -16,6 +15,7 @@ from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.core.modules.validation import DeferredArguments
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.limits import ARGUMENTS_RECORDED_CHARS
 from agentcore.secrets import masked_json
 
 _MODELS = frozenset(("chat", "mcp"))

@@ -8,7 +8,6 @@ from typing import Any, cast
 import structlog
 
 from agentcore.api.definition import EFFECTS, SESSION_ONLY, CallPreview, Effect, ToolDefinition
-from agentcore.bounds import PREVIEW_CHARS, PREVIEW_ENTRIES, PREVIEW_SECONDS
 from agentcore.core.calls.call import Call, PreparedCall
 from agentcore.core.calls.call_context import CallContext
 from agentcore.core.calls.errors import read_error
@@ -18,6 +17,7 @@ from agentcore.core.containment.foreign_error import log_failure, type_name
 from agentcore.core.containment.plain_values import plain_text
 from agentcore.core.containment.preview_state import previewing
 from agentcore.errors import ToolError
+from agentcore.limits import PREVIEW_CHARS, PREVIEW_ENTRIES, PREVIEW_SECONDS
 
 log = structlog.get_logger(__name__)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from agentcore.bounds import PREVIEW_SECONDS, PREVIEW_THREAD_SECONDS, PREVIEWS_PER_CALLER
+from agentcore.limits import PREVIEW_SECONDS, PREVIEW_THREAD_SECONDS, PREVIEWS_PER_CALLER
 
 T = TypeVar("T")
 

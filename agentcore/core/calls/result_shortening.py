@@ -9,10 +9,10 @@ from typing import Protocol
 from agentcore.api import ArtifactLink, EmbeddedResource, Image, Text, ToolDefinition, ToolResult
 from agentcore.api.definition import Keep
 from agentcore.api.result import ContentBlock
-from agentcore.bounds import MODEL_CHARS, MODEL_IMAGE_BYTES
 from agentcore.core.calls.call import ModelReader
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.documents import HEAD_BYTES, PICTURES, FittedImage, media_type
+from agentcore.limits import MODEL_CHARS, MODEL_IMAGE_BYTES
 from agentcore.store.artifacts import split_lines
 
 _SENTENCE_CHARS = 500

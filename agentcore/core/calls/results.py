@@ -11,11 +11,11 @@ from pydantic import BaseModel
 
 from agentcore.api import Artifacts
 from agentcore.api.result import ArtifactLink, Audio, ContentBlock, EmbeddedResource, Image, Text, ToolResult
-from agentcore.bounds import IMAGE_BYTES, RESULT_BLOCKS, RESULT_BYTES, RESULT_HEAD_CHARS, RESULT_PARTS
 from agentcore.core.containment.foreign_error import text_of, type_name
 from agentcore.core.containment.plain_values import plain_text
 from agentcore.errors import ToolError
 from agentcore.json_parts import has_more_json_parts
+from agentcore.limits import IMAGE_BYTES, RESULT_BLOCKS, RESULT_BYTES, RESULT_HEAD_CHARS, RESULT_PARTS
 from agentcore.valid_text import with_valid_text
 
 _BLOCKS = (Text, Image, Audio, EmbeddedResource, ArtifactLink)

@@ -6,9 +6,9 @@ from typing import Any, Generic, TypeVar
 
 import structlog
 
-from agentcore.bounds import CANCEL_GRACE_SECONDS
 from agentcore.core.containment.foreign_error import reason_of, traceback_of
 from agentcore.core.containment.ownership import OWNER
+from agentcore.limits import CANCEL_GRACE_SECONDS
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)

@@ -11,9 +11,9 @@ from itertools import islice
 from types import NoneType
 from typing import Any
 
-from agentcore.bounds import PLAIN_CHARS, PLAIN_DEPTH, PLAIN_PARTS
 from agentcore.core.containment.foreign_error import reason_of, type_name
 from agentcore.errors import AgentcoreError
+from agentcore.limits import PLAIN_CHARS, PLAIN_DEPTH, PLAIN_PARTS
 from agentcore.valid_text import valid_text
 
 _INT_BITS = 1024

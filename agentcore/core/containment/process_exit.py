@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import structlog
 
-from agentcore.bounds import CANCEL_GRACE_SECONDS, EXIT_SECONDS
+from agentcore.limits import CANCEL_GRACE_SECONDS, EXIT_SECONDS
 from agentcore.supervision.descendants import kill_all_below, list_descendants
 
 log = structlog.get_logger(__name__)

@@ -4,8 +4,8 @@ import re
 from typing import Any
 
 from agentcore.api.readable_resource import ReadableResource
-from agentcore.bounds import READABLE_RESOURCES, RESOURCE_URI_CHARS
 from agentcore.core.containment.reading import WrongValueError, read_flag, read_text
+from agentcore.limits import READABLE_RESOURCES, RESOURCE_URI_CHARS
 
 OWN_ADDRESSES = ("agentcore:", "ui://agentcore/")
 """Beginnings of the addresses that the core itself serves."""

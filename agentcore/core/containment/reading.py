@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agentcore.bounds import TEXT_READ_CHARS
 from agentcore.core.containment.foreign_error import type_name
 from agentcore.core.containment.plain_values import NotPlainError, copy_plain
+from agentcore.limits import TEXT_READ_CHARS
 
 _SHOWN_CHARS = 80
 _SHOWN_BITS = 256

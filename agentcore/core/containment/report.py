@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentcore.api.report import ReadReport, Report
-from agentcore.bounds import HOOK_SECONDS
 from agentcore.core.containment.containment import run_contained
 from agentcore.core.containment.foreign_error import reason_of
 from agentcore.core.containment.reading import WrongValueError, read_mapping, read_text
 from agentcore.errors import ToolError
+from agentcore.limits import HOOK_SECONDS
 from agentcore.secrets import mask_known_secrets
 
 _FACTS = 50

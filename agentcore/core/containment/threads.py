@@ -10,7 +10,7 @@ from contextvars import Context, copy_context
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
-from agentcore.bounds import WORKER_THREADS
+from agentcore.limits import WORKER_THREADS
 
 P = ParamSpec("P")
 T = TypeVar("T")

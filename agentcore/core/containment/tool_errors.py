@@ -3,10 +3,10 @@
 import re
 from typing import Any
 
-from agentcore.bounds import ERROR_CHARS
 from agentcore.core.containment.foreign_error import text_of, type_name
 from agentcore.core.containment.plain_values import copy_for_display, plain_text
 from agentcore.errors import ToolError
+from agentcore.limits import ERROR_CHARS
 
 _TYPE = re.compile(r"[a-z][a-z0-9_]{0,63}")
 

@@ -6,8 +6,8 @@ from base64 import b64decode
 from typing import Any, Literal, cast
 
 from agentcore.api.tool_icon import ToolIcon
-from agentcore.bounds import TOOL_ICON_BYTES, TOOL_ICONS
 from agentcore.core.containment.reading import WrongValueError, read_mapping, read_text, read_texts
+from agentcore.limits import TOOL_ICON_BYTES, TOOL_ICONS
 
 _SRC = re.compile(r"data:image/(?:svg\+xml|png|jpeg|webp);base64,([A-Za-z0-9+/]+={0,2})", re.IGNORECASE)
 _SIZE = re.compile(r"any|[1-9][0-9]{0,3}x[1-9][0-9]{0,3}")

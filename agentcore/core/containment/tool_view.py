@@ -4,8 +4,8 @@ import re
 from typing import Any, cast, get_args
 
 from agentcore.api.tool_view import ToolView, ViewPermission
-from agentcore.bounds import VIEW_CHARS, VIEW_SOURCES
 from agentcore.core.containment.reading import WrongValueError, read_flag, read_text, read_texts
+from agentcore.limits import VIEW_CHARS, VIEW_SOURCES
 
 _DOCUMENT = re.compile(r"\s*<!doctype html\b.*", re.IGNORECASE | re.DOTALL)
 _HOST = r"(\*\.)?[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[0-9]{1,5})?"

@@ -27,7 +27,6 @@ from agentcore.api.definition import (
     ToolDefinition,
 )
 from agentcore.api.module import RESERVED
-from agentcore.bounds import DEFINITION_BYTES, DEFINITION_PARTS, MODEL_CHARS_MAX, MODEL_CHARS_MIN, TOOL_SECONDS_MAX
 from agentcore.core.containment.readable_resources import OWN_ADDRESSES, read_resources
 from agentcore.core.containment.reading import (
     WrongValueError,
@@ -40,6 +39,7 @@ from agentcore.core.containment.reading import (
 )
 from agentcore.core.containment.tool_icons import read_icons
 from agentcore.core.containment.tool_view import read_name_in_views, read_view
+from agentcore.limits import DEFINITION_BYTES, DEFINITION_PARTS, MODEL_CHARS_MAX, MODEL_CHARS_MIN, TOOL_SECONDS_MAX
 from agentcore.near_names import closest_name
 
 RESERVED_NAMES = frozenset(("find_tools", "read_skill"))

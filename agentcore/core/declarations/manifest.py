@@ -11,7 +11,6 @@ from pydantic import BaseModel
 
 from agentcore.api import Module
 from agentcore.api.module import MODULE_NAME
-from agentcore.bounds import INIT_SECONDS_MAX, MODULE_INSTRUCTIONS_CHARS
 from agentcore.core.containment.reading import (
     LANGUAGES,
     WrongValueError,
@@ -24,6 +23,7 @@ from agentcore.core.containment.reading import (
     read_title,
 )
 from agentcore.core.declarations.hooks import find_implementations
+from agentcore.limits import INIT_SECONDS_MAX, MODULE_INSTRUCTIONS_CHARS
 
 _NAME = re.compile(MODULE_NAME)
 _CLAIM = re.compile(r"/[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*/?")

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agentcore.bounds import ASK_HOST_BYTES
 from agentcore.core.containment.reading import WrongValueError, read_mapping
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.limits import ASK_HOST_BYTES
 
 
 def read_message(values: Any, data: Any, where: str) -> tuple[dict[str, Any], bytes | None]:

@@ -6,10 +6,10 @@ from typing import Annotated, Protocol
 from pydantic import Field
 
 from agentcore.api.operation import operation
-from agentcore.bounds import STORED_BYTES
 from agentcore.core.containment.preview_state import refuse_in_preview
 from agentcore.core.containment.reading import WrongValueError, read_text
 from agentcore.errors import ToolError
+from agentcore.limits import STORED_BYTES
 
 StorageKey = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 """The key of stored bytes: SHA-256 of the name that the module gave."""

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from agentcore.bounds import LOOP_BEAT_SECONDS, LOOP_TURN_SECONDS
+from agentcore.limits import LOOP_BEAT_SECONDS, LOOP_TURN_SECONDS
 
 _monotonic = time.monotonic
 _NEAREST_SECONDS = 0.8 * LOOP_TURN_SECONDS

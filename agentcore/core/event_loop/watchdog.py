@@ -9,11 +9,11 @@ from typing import Protocol
 
 import structlog
 
-from agentcore.bounds import LOOP_BEAT_SECONDS, LOOP_BLOCKED_SECONDS
 from agentcore.core.containment.ownership import owner_of_task
 from agentcore.core.containment.stack import stack_of
 from agentcore.core.containment.threads import WorkerThread
 from agentcore.core.event_loop.clock import LoopClock
+from agentcore.limits import LOOP_BEAT_SECONDS, LOOP_BLOCKED_SECONDS
 from agentcore.supervision.blocking_module import Holder, find_holder
 
 log = structlog.get_logger(__name__)

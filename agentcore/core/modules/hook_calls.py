@@ -5,9 +5,9 @@ import inspect
 from typing import Any
 
 from agentcore.api import Module
-from agentcore.bounds import HOOK_SECONDS
 from agentcore.core.containment.containment import run_contained
 from agentcore.core.modules.module_record import ModuleRecord
+from agentcore.limits import HOOK_SECONDS
 
 
 async def bind_runtime(record: ModuleRecord) -> None:

@@ -4,7 +4,8 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from agentcore.bounds import (
+from agentcore.core.modules.schema_work import SchemaWork, follow_reference, item_of
+from agentcore.limits import (
     EXPLAINED_STEPS,
     SCHEMA_DEPTH,
     SCHEMA_NODES,
@@ -12,7 +13,6 @@ from agentcore.bounds import (
     VALIDATION_ERRORS,
     VALIDATION_STEPS,
 )
-from agentcore.core.modules.schema_work import SchemaWork, follow_reference, item_of
 from agentcore.near_names import closest_name
 
 Validate = Callable[[Any], list[dict[str, str]]]

@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from agentcore.bounds import CANCEL_GRACE_SECONDS
 from agentcore.core.containment.containment import is_abandoned
 from agentcore.core.containment.ownership import (
     children_of,
@@ -26,6 +25,7 @@ from agentcore.core.containment.ownership import (
 )
 from agentcore.core.containment.stack import stack_of
 from agentcore.core.containment.threads import WorkerThread
+from agentcore.limits import CANCEL_GRACE_SECONDS
 from agentcore.supervision.descendants import list_descendants, read_start_time, send_to
 
 _CORE = str(Path(__file__).resolve().parents[2])

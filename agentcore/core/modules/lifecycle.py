@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 import structlog
 
 from agentcore.api import Module
-from agentcore.bounds import HOOK_SECONDS, LEFTOVERS_NAMED
 from agentcore.core.approvals.definition_review import DefinitionReview
 from agentcore.core.containment.foreign_error import failure_details, failure_text, log_failure
 from agentcore.core.declarations.hosted_names import is_member
@@ -24,6 +23,7 @@ from agentcore.core.modules.preparation import Preparation
 from agentcore.core.modules.source_choice import SourceChoice
 from agentcore.core.modules.tool_registry import HostFacts, ToolRegistry
 from agentcore.errors import ToolError
+from agentcore.limits import HOOK_SECONDS, LEFTOVERS_NAMED
 
 log = structlog.get_logger(__name__)
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from agentcore.api import WebComponent
 from agentcore.api.module import Module, find_tool_errors
-from agentcore.bounds import HOOK_SECONDS, IMPORT_SECONDS, MODULE_PARTS, TOOLS_PER_MODULE
 from agentcore.config.loading import AppConfig
 from agentcore.config.settings_of_modules import RawSettings, module_settings, validate_settings
 from agentcore.config.written_secrets import secrets_to_mask
@@ -25,6 +24,7 @@ from agentcore.core.discovery.source_search import Found, title_of
 from agentcore.core.modules.family_block import block_model, make_member, raw_block
 from agentcore.core.modules.module_record import LoadedCode, ModuleRecord, Offer, RegisteredTool
 from agentcore.core.modules.tool_registry import compile_tool
+from agentcore.limits import HOOK_SECONDS, IMPORT_SECONDS, MODULE_PARTS, TOOLS_PER_MODULE
 
 
 async def load_code(found: Found) -> LoadedCode:

@@ -12,10 +12,10 @@ from pydantic import BaseModel
 
 from agentcore.api import ToolDefinition, WebComponent
 from agentcore.api.report import ReadReport
-from agentcore.bounds import REFRESH_INTERVAL_SECONDS, REFRESHES_AT_ONCE
 from agentcore.core.containment import ModuleLogin, ModuleRequirement
 from agentcore.core.declarations.hosted_names import name_for_people
 from agentcore.core.declarations.manifest import Manifest
+from agentcore.limits import REFRESH_INTERVAL_SECONDS, REFRESHES_AT_ONCE
 from agentcore.rate_limit import Pace
 from agentcore.secrets import register_masked_values
 from agentcore.tool_formats import FORMS, FormName, LoweredSchema, check_tool

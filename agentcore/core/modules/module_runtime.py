@@ -13,7 +13,6 @@ from agentcore.api.login import Login
 from agentcore.api.operation import Operation
 from agentcore.api.report import ReadReport
 from agentcore.api.web import Route
-from agentcore.bounds import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES, MODULE_REQUIREMENTS
 from agentcore.config.loading import AppConfig
 from agentcore.core.containment import ModuleLogin, ModuleRequirement
 from agentcore.core.containment.foreign_error import clean_end
@@ -27,6 +26,7 @@ from agentcore.core.modules.runtime_arguments import ReadingRuntime
 from agentcore.core.resources.module_resources import ModuleResources
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.files.workspace import Workspace
+from agentcore.limits import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES, MODULE_REQUIREMENTS
 from agentcore.net.url_policy import OwnOrigins, UrlPolicy
 from agentcore.secrets import masked_json
 from agentcore.store.credentials import ModuleSecrets

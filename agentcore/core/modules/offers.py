@@ -8,7 +8,6 @@ from typing import Any
 
 import structlog
 
-from agentcore.bounds import HOOK_SECONDS
 from agentcore.core.approvals.definition_review import INSTRUCTIONS, DefinitionReview
 from agentcore.core.containment.foreign_error import log_failure
 from agentcore.core.declarations.hosted_names import is_member
@@ -17,6 +16,7 @@ from agentcore.core.modules import loader
 from agentcore.core.modules.hook_calls import call_hook
 from agentcore.core.modules.module_record import ModuleRecord, Offer
 from agentcore.core.modules.tool_registry import ToolRegistry
+from agentcore.limits import HOOK_SECONDS
 
 log = structlog.get_logger(__name__)
 

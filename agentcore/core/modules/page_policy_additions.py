@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from agentcore.bounds import SOURCE_BYTES_READ, SOURCE_FILES_READ
 from agentcore.core.discovery.syntax_tree import parse_serially
+from agentcore.limits import SOURCE_BYTES_READ, SOURCE_FILES_READ
 
 _CALL = "WebComponent"
 _POSITIONS = {"page_script": 6, "csp": 7}

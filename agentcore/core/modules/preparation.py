@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from agentcore.api import Module
-from agentcore.bounds import HOOK_SECONDS, IMPORT_SECONDS
 from agentcore.config.errors import ConfigError
 from agentcore.config.loading import AppConfig
 from agentcore.config.problems import problems_of_faults
@@ -19,6 +18,7 @@ from agentcore.core.modules.host_protocols import ModuleHost, ModuleHosts
 from agentcore.core.modules.leftovers import RunPeriod, Surroundings
 from agentcore.core.modules.module_record import LoadedCode, ModuleRecord
 from agentcore.core.modules.source_choice import SourceChoice
+from agentcore.limits import HOOK_SECONDS, IMPORT_SECONDS
 
 
 class Preparation:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from agentcore.bounds import SCHEMA_DEPTH, SCHEMA_NODES, VALIDATION_STEPS
+from agentcore.limits import SCHEMA_DEPTH, SCHEMA_NODES, VALIDATION_STEPS
 
 _Key = str | None
 """A key of objects, `_ITEM` for any item of a list; None: any possible key."""

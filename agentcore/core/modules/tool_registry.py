@@ -16,6 +16,9 @@ from agentcore.errors import ToolError
 from agentcore.near_names import near_names, shorten_name, unknown_name
 from agentcore.tool_formats import FORMS, LoweredSchema
 
+_BROUGHT_BY_MODULES = frozenset(("unknown_tool", "unknown_prompt", "view_not_found", "artifact_not_found"))
+"""Types of the errors for what is not there, and may be once a module has started."""
+
 
 def compile_tool(definition: ToolDefinition, module: ModuleRecord) -> RegisteredTool:
     """Compile what the calls of a tool need, and encode what clients are shown of it.
@@ -294,15 +297,15 @@ class ToolRegistry:
         raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=shorten_name(name), near=near)
 
     def modules_to_wait_for(self, error: ToolError) -> list[str]:
-        """Return the server's modules that are starting and may bring the tool that a call did not find.
+        """Return the server's modules that are starting and may bring what was not found.
 
         Args:
-            error: Raised by `get_tool`.
+            error: The reason why a tool, or what a tool serves, was not found.
         """
         if error.type == "module_stopping":
             module = self.records.get(str(error.context.get("module")))
             return [module.name] if module is not None and module.state == "loading" else []
-        return self.list_starting_modules() if error.type == "unknown_tool" else []
+        return self.list_starting_modules() if error.type in _BROUGHT_BY_MODULES else []
 
     def list_starting_modules(self) -> list[str]:
         """Return the server's modules that are starting, or have not begun to."""

@@ -7,10 +7,10 @@ import pydantic_core
 from pydantic import ValidationError
 
 from agentcore.api import ToolDefinition
-from agentcore.bounds import VALIDATION_ERRORS
 from agentcore.core.containment.tool_errors import plain_error
 from agentcore.core.modules.json_schema import compile_schema, describe_unknown_key, path_of
 from agentcore.errors import InvalidResultError, ToolError
+from agentcore.limits import VALIDATION_ERRORS
 from agentcore.near_names import shorten_name
 
 Validate = Callable[[dict[str, Any]], dict[str, Any]]

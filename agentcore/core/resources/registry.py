@@ -15,16 +15,6 @@ import structlog
 
 from agentcore.api import Image
 from agentcore.api.resource import SERVICE_TYPE, Reopening, Resource, ResourceEvent, ResourceUpdate
-from agentcore.bounds import (
-    HOOK_SECONDS,
-    ICON_BYTES,
-    REASON_CHARS,
-    REOPENING_BYTES,
-    RESOURCE_INDEXES_AHEAD,
-    RESOURCE_QUEUE,
-    RESOURCES_PER_SESSION,
-    RESOURCES_REMEMBERED,
-)
 from agentcore.core.containment.containment import run_contained
 from agentcore.core.containment.foreign_error import log_failure
 from agentcore.core.declarations.hosted_names import host_in, host_title, pool_of
@@ -34,6 +24,16 @@ from agentcore.core.resources.last_seen import LastSeen
 from agentcore.core.resources.used_indexes import UsedIndexes
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.limits import (
+    HOOK_SECONDS,
+    ICON_BYTES,
+    REASON_CHARS,
+    REOPENING_BYTES,
+    RESOURCE_INDEXES_AHEAD,
+    RESOURCE_QUEUE,
+    RESOURCES_PER_SESSION,
+    RESOURCES_REMEMBERED,
+)
 from agentcore.net.url_policy import ServiceAddress
 from agentcore.valid_text import valid_text
 

@@ -17,12 +17,12 @@ import structlog
 from pydantic import ValidationError
 
 from agentcore.api import Image, Resource
-from agentcore.bounds import CLOSED_TABS
 from agentcore.core.declarations.hosted_names import pool_of
 from agentcore.core.events import Event, EventBus
 from agentcore.core.resources.last_seen import LastSeen
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.errors import ToolError
+from agentcore.limits import CLOSED_TABS
 from agentcore.store.tab_store import IconRow, TabRow, TabStore
 
 log = structlog.get_logger(__name__)

@@ -9,8 +9,8 @@ import structlog
 from agentcore.api import CallPreview
 from agentcore.approval_rules.call_facts import CallFacts
 from agentcore.approval_rules.decisions import ApprovalMode
+from agentcore.core.approvals.approval_queue import ApprovalQueue
 from agentcore.core.approvals.pending_approval import PendingApproval, now_ms
-from agentcore.core.approvals.queue import ApprovalQueue
 from agentcore.core.approvals.request import ApprovalRequest, Changed
 from agentcore.core.calls.call import Call, CallRequest
 from agentcore.core.calls.errors import on_other_host

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import structlog
 
-from agentcore.bounds import COMPLETION_SECONDS, COMPLETION_VALUE_CHARS, COMPLETION_VALUES, COMPLETIONS_IN_FLIGHT
 from agentcore.core.containment.containment import run_contained
 from agentcore.core.containment.foreign_error import log_failure, type_name
 from agentcore.core.containment.plain_values import plain_text
 from agentcore.core.modules.module_record import RegisteredTool
+from agentcore.limits import COMPLETION_SECONDS, COMPLETION_VALUE_CHARS, COMPLETION_VALUES, COMPLETIONS_IN_FLIGHT
 from agentcore.tool_formats import FORMS
 
 log = structlog.get_logger(__name__)

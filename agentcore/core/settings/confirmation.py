@@ -8,8 +8,8 @@ from pydantic import BaseModel
 from agentcore.config.fields import names_of
 from agentcore.config.json_source import JsonPath
 from agentcore.core.containment.containment import without_exit
-from agentcore.core.settings.change import SettingChange, SettingsPlan
-from agentcore.core.settings.document import SettingsDocument
+from agentcore.core.settings.settings_change import SettingChange, SettingsPlan
+from agentcore.core.settings.settings_document import SettingsDocument
 
 
 def needs_user_confirmation(plan: SettingsPlan, changes: list[SettingChange]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from agentcore.config.families import SECRET_PARTS
 from agentcore.config.json_source import JsonPath, JsonSource, format_path
-from agentcore.core.settings.document import SettingsDocument, SettingsSubject
+from agentcore.core.settings.settings_document import SettingsDocument, SettingsSubject
 from agentcore.secrets import (
     MASK,
     SECRET_NAME,

@@ -8,7 +8,7 @@ from agentcore.config.app_json import AppDocument
 from agentcore.config.json_source import JsonPath
 from agentcore.core.containment.containment import without_exit
 from agentcore.core.modules.module_record import ModuleRecord
-from agentcore.core.settings.document import ELSEWHERE, SettingsDocument
+from agentcore.core.settings.settings_document import ELSEWHERE, SettingsDocument
 
 
 def waits_for_restart(document: SettingsDocument) -> list[JsonPath]:

@@ -4,7 +4,7 @@ import tarfile
 from collections.abc import Iterator
 from typing import IO
 
-from agentcore.documents.formats.output import Output, UnreadableError
+from agentcore.documents.formats.parser_output import Output, UnreadableError
 from agentcore.documents.formats.zip_package import Package
 
 _ENTRIES_AT_ONCE = 500

@@ -4,7 +4,7 @@ import posixpath
 import re
 from html.parser import HTMLParser
 
-from agentcore.documents.formats.output import Output, UnreadableError
+from agentcore.documents.formats.parser_output import Output, UnreadableError
 from agentcore.documents.formats.xml_events import Start, read_events, read_text
 from agentcore.documents.formats.zip_package import Package, resolve_name
 

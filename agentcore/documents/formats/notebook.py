@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from agentcore.documents.formats.output import Output, UnreadableError
+from agentcore.documents.formats.parser_output import Output, UnreadableError
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _OUTPUT_CHARS = 20_000

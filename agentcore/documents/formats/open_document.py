@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from agentcore.documents.formats.flowing_text import Flow
-from agentcore.documents.formats.output import Output
+from agentcore.documents.formats.parser_output import Output
 from agentcore.documents.formats.sheet_rows import Grid
 from agentcore.documents.formats.xml_events import End, Event, Start, read_events, read_text, skip_element
 from agentcore.documents.formats.zip_package import Package

@@ -3,7 +3,7 @@
 import logging
 from typing import IO
 
-from agentcore.documents.formats.output import Output, UnreadableError
+from agentcore.documents.formats.parser_output import Output, UnreadableError
 
 
 def read_pdf(file: IO[bytes], output: Output) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agentcore.documents.formats.output import Output
+from agentcore.documents.formats.parser_output import Output
 
 _ROWS_AT_ONCE = 500
 _GAP = 8

@@ -1,7 +1,7 @@
 """Text of presentations (PPTX)."""
 
 from agentcore.documents.formats.flowing_text import Flow, OfficeText
-from agentcore.documents.formats.output import Output
+from agentcore.documents.formats.parser_output import Output
 from agentcore.documents.formats.word import read_title
 from agentcore.documents.formats.xml_events import Start, read_events
 from agentcore.documents.formats.zip_package import Package

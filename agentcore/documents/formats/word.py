@@ -3,7 +3,7 @@
 import re
 
 from agentcore.documents.formats.flowing_text import Flow, OfficeText
-from agentcore.documents.formats.output import Output
+from agentcore.documents.formats.parser_output import Output
 from agentcore.documents.formats.xml_events import Start, read_events, read_text
 from agentcore.documents.formats.zip_package import Package
 

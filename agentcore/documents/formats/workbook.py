@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from agentcore.documents.formats.output import Output, UnreadableError
+from agentcore.documents.formats.parser_output import Output, UnreadableError
 from agentcore.documents.formats.sheet_rows import Grid, column_number
 from agentcore.documents.formats.word import read_title
 from agentcore.documents.formats.xml_events import End, Event, Start, read_events, skip_element

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from xml.parsers import expat
 
-from agentcore.documents.formats.output import UnreadableError
+from agentcore.documents.formats.parser_output import UnreadableError
 
 
 @dataclass(frozen=True, slots=True)

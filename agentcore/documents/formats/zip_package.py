@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import IO
 from urllib.parse import unquote
 
-from agentcore.documents.formats.output import UnreadableError
+from agentcore.documents.formats.parser_output import UnreadableError
 from agentcore.documents.formats.xml_events import Start, read_events
 
 INFLATED_BYTES = 400 << 20

@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 from agentcore.api import ToolResult, WebComponent, hookimpl
 from agentcore.api.definition import CallPreview
-from agentcore.bounds import PREVIEW_SECONDS
 from agentcore.core.calls.call_context import CallContext
 from agentcore.core.modules.module_runtime import ModuleRuntime
 from agentcore.errors import ToolError
@@ -19,6 +18,7 @@ from agentcore.hosts.server_side.module_proxy import RemoteModule
 from agentcore.hosts.server_side.replies import RunningModule
 from agentcore.hosts.wire.declarations import preview_of
 from agentcore.hosts.wire.frames import LinkError
+from agentcore.limits import PREVIEW_SECONDS
 
 _PREVIEW_SECONDS = 0.95 * PREVIEW_SECONDS
 """Before the waiting call gives up, and needs approval."""

@@ -9,8 +9,8 @@ import structlog
 
 from agentcore.api.host_kinds.config import KEEP_MINUTES
 from agentcore.config.hosts import RemoteHostConfig
+from agentcore.core.approvals.approval_queue import ApprovalQueue
 from agentcore.core.approvals.host_pairings import HostOffer, HostPairings
-from agentcore.core.approvals.queue import ApprovalQueue
 from agentcore.core.declarations.hosted_names import is_member, pool_of
 from agentcore.core.modules.host_protocols import HostReport
 from agentcore.core.policy.approval_policy import ApprovalPolicy
@@ -22,7 +22,7 @@ from agentcore.store.credentials.host_keys import HostKeys, KnownHost
 # What machines need is imported with the first one: most servers have none.
 if TYPE_CHECKING:
     from agentcore.hosts.foreign_machines.foreign_machine import Machine
-    from agentcore.hosts.wire.web_socket import WebSocket
+    from agentcore.hosts.wire.web_socket_link import WebSocket
 
 log = structlog.get_logger(__name__)
 
@@ -127,7 +127,7 @@ class Machines:
     async def serve_connection(self, known: KnownHost | None, socket: "WebSocket", address: str) -> None:
         """Carry a connection from its beginning to its end."""
         from agentcore.hosts.foreign_machines.pairing import pair_host  # noqa: PLC0415 - as above
-        from agentcore.hosts.wire.web_socket import SocketLink  # noqa: PLC0415
+        from agentcore.hosts.wire.web_socket_link import SocketLink  # noqa: PLC0415
 
         if known is None:
             await pair_host(self._pairings, self._check_name, socket, address)

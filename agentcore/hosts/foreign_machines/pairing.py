@@ -13,7 +13,6 @@ import pydantic_core
 from agentcore.api import ToolDefinition
 from agentcore.api.host_kinds.config import HOST_NAME
 from agentcore.api.host_kinds.frames import Transport
-from agentcore.bounds import HOST_OFFER_BYTES
 from agentcore.core.approvals.host_pairings import HostOffer, HostPairing, HostPairings, OfferedModule
 from agentcore.core.containment.foreign_error import reason_of
 from agentcore.core.containment.plain_values import plain_text
@@ -28,7 +27,8 @@ from agentcore.hosts.server_side.replies import Hello, RunningModule
 from agentcore.hosts.wire.declarations import definition_of
 from agentcore.hosts.wire.frames import PROTOCOL, LinkError
 from agentcore.hosts.wire.peer import Message, Peer
-from agentcore.hosts.wire.web_socket import SocketLink, WebSocket
+from agentcore.hosts.wire.web_socket_link import SocketLink, WebSocket
+from agentcore.limits import HOST_OFFER_BYTES
 
 MESSAGES_PER_SECOND = 10
 """How many messages a host may send before it is paired."""

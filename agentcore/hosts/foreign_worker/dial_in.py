@@ -18,7 +18,13 @@ from agentcore.errors import AgentcoreError
 from agentcore.hosts.foreign_worker.http_proxy import Proxy, proxy_for
 from agentcore.hosts.foreign_worker.machine_worker import MachineWorker
 from agentcore.hosts.wire.frames import PROTOCOL
-from agentcore.hosts.wire.web_socket import CLOSE_SECONDS, HEARTBEAT_SECONDS, MESSAGE_BYTES, SOCKET_PATH, SocketLink
+from agentcore.hosts.wire.web_socket_link import (
+    CLOSE_SECONDS,
+    HEARTBEAT_SECONDS,
+    MESSAGE_BYTES,
+    SOCKET_PATH,
+    SocketLink,
+)
 from agentcore.net.loopback import is_loopback_name
 
 log = structlog.get_logger(__name__)

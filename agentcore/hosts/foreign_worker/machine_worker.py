@@ -8,7 +8,6 @@ from typing import Any
 
 import structlog
 
-from agentcore.bounds import HOOK_SECONDS
 from agentcore.core.containment.containment import run_contained
 from agentcore.core.containment.foreign_error import log_failure
 from agentcore.core.containment.ownership import OWNER
@@ -22,6 +21,7 @@ from agentcore.hosts.worker.hosted_module import Member
 from agentcore.hosts.worker.module_environment import HostSurroundings
 from agentcore.hosts.worker.remote_runtime import RemoteRuntime
 from agentcore.hosts.worker.worker import Worker, failure_to_wire
+from agentcore.limits import HOOK_SECONDS
 
 log = structlog.get_logger(__name__)
 

@@ -4,7 +4,6 @@ import asyncio
 
 import structlog
 
-from agentcore.bounds import IMPORT_SECONDS
 from agentcore.config.loading import AppConfig
 from agentcore.config.settings_of_modules import module_settings, validate_settings
 from agentcore.config.written_secrets import secrets_to_mask
@@ -18,6 +17,7 @@ from agentcore.core.discovery.source_search import find_module
 from agentcore.errors import AgentcoreError
 from agentcore.hosts.foreign_worker.machine_worker import MachineWorker
 from agentcore.hosts.worker.hosted_module import Member
+from agentcore.limits import IMPORT_SECONDS
 from agentcore.secrets import register_masked_values
 
 log = structlog.get_logger(__name__)

@@ -5,12 +5,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from agentcore.api.operation import Operation, operations_of
-from agentcore.bounds import STORED_BYTES
 from agentcore.core.declarations.module_storage import StoredBytes
 from agentcore.errors import ToolError
 from agentcore.hosts.server_side.host_messages import OfModule, read_answer, read_request
 from agentcore.hosts.wire.operation_messages import encode_answer
 from agentcore.hosts.wire.peer import Message, Peer
+from agentcore.limits import STORED_BYTES
 
 _AT_ONCE = 2
 

@@ -15,11 +15,11 @@ from typing import Any, Literal
 
 from agentcore.api.definition import Effect, HostAlias, ResourceUse, ToolAnnotations, ToolDefinition
 from agentcore.api.result import Image, Text, ToolResult
-from agentcore.bounds import RESULT_BYTES
 from agentcore.core.modules.validation import Validate, compile_validator
 from agentcore.encoding import to_json
 from agentcore.errors import InvalidResultError
 from agentcore.hosts.wire.declarations import definition_to_wire
+from agentcore.limits import RESULT_BYTES
 
 Returned = Literal["object", "clicked", "screenshot"]
 """The shape of a result: any object or nothing; `{clicked: true}`; `{mime, dataBase64}`."""

@@ -11,11 +11,11 @@ from pydantic.alias_generators import to_camel
 
 from agentcore.api.operation import Operation
 from agentcore.api.resource import Resource
-from agentcore.bounds import TEXT_READ_CHARS
 from agentcore.core.containment.plain_values import plain_text
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.operation_messages import decode_request
 from agentcore.hosts.wire.values import Number, resource_of
+from agentcore.limits import TEXT_READ_CHARS
 
 _FAULT_CHARS = 300
 

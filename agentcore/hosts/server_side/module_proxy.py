@@ -13,7 +13,6 @@ from agentcore.api.definition import CallPreview
 from agentcore.api.login import LoginStatus
 from agentcore.api.report import Report
 from agentcore.api.requirement import ReportProgress, RequirementInfo, RequirementStatus
-from agentcore.bounds import TOOLS_PER_MODULE
 from agentcore.core.calls.call_context import CallContext
 from agentcore.core.containment.foreign_error import reason_of
 from agentcore.core.containment.reading import read_mapping, read_text
@@ -44,6 +43,7 @@ from agentcore.hosts.wire.declarations import (
     reads_arguments,
 )
 from agentcore.hosts.wire.frames import LinkError
+from agentcore.limits import TOOLS_PER_MODULE
 
 log = structlog.get_logger(__name__)
 

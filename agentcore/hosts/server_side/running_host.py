@@ -12,9 +12,9 @@ from agentcore.hosts.server_side.child_process import FOUND_HELLO_SECONDS, HELLO
 from agentcore.hosts.server_side.host_link import HostLink
 from agentcore.hosts.server_side.process_host_services import ProcessHostServices
 from agentcore.hosts.server_side.replies import Hello, RunningModule
+from agentcore.hosts.wire.byte_stream_link import StreamLink
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Peer
-from agentcore.hosts.wire.stream import StreamLink
 
 _LOOK_SECONDS = 0.2
 _MEMORY_SECONDS = 0.05

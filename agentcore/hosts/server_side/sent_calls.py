@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentcore.api import Principal, ToolResult
-from agentcore.bounds import CANCEL_GRACE_SECONDS
 from agentcore.core.calls.call_context import CallContext
 from agentcore.core.calls.errors import CallDetached
 from agentcore.core.calls.execution import CarryOn
@@ -21,6 +20,7 @@ from agentcore.hosts.server_side.operation_access import ForeignMachine
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Message, Peer
 from agentcore.hosts.wire.values import arguments_to_wire, error_of, principal_to_wire, resource_to_wire, result_of
+from agentcore.limits import CANCEL_GRACE_SECONDS
 
 _DONE_SECONDS = 0.5
 _IDS_KNOWN = 10_000

@@ -13,13 +13,13 @@ import pydantic_core
 import structlog
 
 from agentcore.api.host_kinds.frames import Transport
-from agentcore.bounds import LINK_MESSAGE_PARTS
 from agentcore.core.containment.foreign_error import log_failure, reason_of
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.hosts.wire.frames import PIECE_BYTES, TEXT_BYTES, LinkError, decode_chunk, encode_chunk
 from agentcore.hosts.wire.values import error_of, error_to_wire
 from agentcore.json_parts import has_more_json_parts
+from agentcore.limits import LINK_MESSAGE_PARTS
 
 log = structlog.get_logger(__name__)
 

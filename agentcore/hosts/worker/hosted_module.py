@@ -13,7 +13,6 @@ from pydantic import BaseModel, ValidationError
 from agentcore.api import ToolDefinition, ToolResult
 from agentcore.api.definition import CallPreview
 from agentcore.api.module import Module, find_tool_errors
-from agentcore.bounds import TOOLS_PER_MODULE
 from agentcore.core.calls.results import to_result
 from agentcore.core.containment.foreign_error import reason_of, type_name
 from agentcore.core.containment.ownership import CALL, OWNER, source_dirs
@@ -31,6 +30,7 @@ from agentcore.hosts.wire.declarations import (
 )
 from agentcore.hosts.worker.remote_context import RemoteContext
 from agentcore.hosts.worker.remote_runtime import RemoteRuntime
+from agentcore.limits import TOOLS_PER_MODULE
 
 _FORMATS = frozenset(
     ("date", "time", "datetime", "timedelta", "uuid", "url", "multi-host-url", "decimal", "bytes", "is-instance")

@@ -6,7 +6,6 @@ from typing import Any
 
 from agentcore.api import Artifacts, ChatSession, LogLevel, Principal, Resource, ToolContext
 from agentcore.api.operation import Operation
-from agentcore.bounds import LOGS_PER_CALL, OUTPUT_KEPT_CHARS, PROGRESS_INTERVAL_SECONDS
 from agentcore.core.calls.call_reports import read_fraction, read_log, read_message, read_output
 from agentcore.core.calls.threaded_context import ThreadedContext
 from agentcore.errors import ToolError
@@ -15,6 +14,7 @@ from agentcore.hosts.wire.operation_messages import decode_answer, encode_reques
 from agentcore.hosts.wire.values import principal_of
 from agentcore.hosts.worker.operation_requests import with_requests
 from agentcore.hosts.worker.server_connection import Line
+from agentcore.limits import LOGS_PER_CALL, OUTPUT_KEPT_CHARS, PROGRESS_INTERVAL_SECONDS
 
 
 @with_requests(ToolContext)

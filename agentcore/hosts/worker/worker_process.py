@@ -15,10 +15,10 @@ import structlog
 from agentcore.core.containment.containment import report_loop_error
 from agentcore.core.containment.ownership import track_owners
 from agentcore.core.containment.threads import worker_threads
+from agentcore.hosts.wire.byte_stream_link import StreamLink
 from agentcore.hosts.wire.frames import TEXT, FrameReader, Kind, LinkError
 from agentcore.hosts.wire.peer import Peer
 from agentcore.hosts.wire.socket_file import short_name
-from agentcore.hosts.wire.stream import StreamLink
 from agentcore.hosts.worker.worker import Worker
 
 log = structlog.get_logger(__name__)

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agentcore.core.events import Event, EventBus, matches_pattern
-from agentcore.server.http.bounds import STREAM_BUFFER_BYTES, Hits
 from agentcore.server.http.connection import Connection
+from agentcore.server.http.limits import STREAM_BUFFER_BYTES, Hits
 from agentcore.server.http.raw_stream import RawStream, encode_chunk, encode_event
 
 _CATCH_UP_BYTES = 256 * 1024

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from aiohttp import web
 
-from agentcore.server.http.bounds import STREAM_BUFFER_BYTES
 from agentcore.server.http.cross_origin import cross_origin_head
+from agentcore.server.http.limits import STREAM_BUFFER_BYTES
 from agentcore.server.http.response import Sent, head_bytes
 
 EVENT_STREAM = "text/event-stream"

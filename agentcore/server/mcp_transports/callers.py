@@ -7,8 +7,8 @@ from http import HTTPStatus
 from aiohttp import hdrs
 
 from agentcore.api import Principal
-from agentcore.bounds import APPROVAL_SECONDS, MCP_WAIT_SECONDS
 from agentcore.config import AppConfig, ClientConfig
+from agentcore.limits import APPROVAL_SECONDS, MCP_WAIT_SECONDS
 from agentcore.mcp_endpoint import Caller, MarkWaiting, Narrowing, patterns_in
 from agentcore.server.addresses import counterpart_url
 from agentcore.server.exchange import Exchange

@@ -30,8 +30,8 @@ from agentcore.api import Background
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.mcp_endpoint import McpEndpoint
-from agentcore.server.http.bounds import STREAM_BUFFER_BYTES, UNREAD_STALLED_SECONDS
 from agentcore.server.http.json_text import JsonTextError, parse_json
+from agentcore.server.http.limits import STREAM_BUFFER_BYTES, UNREAD_STALLED_SECONDS
 from agentcore.server.mcp_transports.greeting import WAITING_MARK
 from agentcore.server.mcp_transports.lines import MESSAGE_BYTES, Lines, TooLong
 from agentcore.server.mcp_transports.messages import error_of, parse_message

@@ -13,9 +13,9 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode
 
 from agentcore.api.tool_context import KeyScope
-from agentcore.bounds import HOOK_SECONDS
 from agentcore.core.containment import copy_plain, log_failure, plain_text, reason_of, run_contained
 from agentcore.core.modules.routes import ModuleRoute
+from agentcore.limits import HOOK_SECONDS
 from agentcore.server.http.response import JSON
 
 log = structlog.get_logger(__name__)

@@ -4,7 +4,7 @@ from functools import cache
 from http import HTTPStatus
 
 from agentcore.server.http.response import Answer
-from agentcore.server.page.document import inline_hashes, page_folder
+from agentcore.server.page.page_document import inline_hashes, page_folder
 
 
 @cache

@@ -8,7 +8,7 @@ from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
 
-from agentcore.server.http.bounds import STATIC_FILE_BYTES
+from agentcore.server.http.limits import STATIC_FILE_BYTES
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer
 

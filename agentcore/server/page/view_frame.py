@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from html import escape
 
 from agentcore.api import ToolView
-from agentcore.server.page.document import hash_source, inline_hashes, page_folder
+from agentcore.server.page.page_document import hash_source, inline_hashes, page_folder
 
 _ORIGINS_MARK = "PAGE_ORIGINS"
 _VIEW_MARK = "VIEW_PATH"

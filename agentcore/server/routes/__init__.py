@@ -7,6 +7,7 @@ from agentcore.server.routes import (
     approvals,
     approvers,
     artifacts,
+    browser_login,
     calls,
     chat,
     chat_setup,
@@ -17,7 +18,6 @@ from agentcore.server.routes import (
     modules,
     page,
     resources,
-    session,
     sessions,
     settings,
     skills,
@@ -30,7 +30,7 @@ from agentcore.server.routes import (
 ROUTES: tuple[ServerRoute, ...] = (
     *page.ROUTES,
     *system.ROUTES,
-    *session.ROUTES,
+    *browser_login.ROUTES,
     *tools.ROUTES,
     *calls.ROUTES,
     *approvals.ROUTES,
@@ -57,7 +57,7 @@ ROUTES: tuple[ServerRoute, ...] = (
 APPROVAL_ROUTES: tuple[ServerRoute, ...] = (
     *page.APPROVAL_ROUTES,
     *system.APPROVAL_ROUTES,
-    *session.APPROVAL_ROUTES,
+    *browser_login.APPROVAL_ROUTES,
     *approvals.ROUTES,
     *approvers.APPROVAL_ROUTES,
     *modules.APPROVAL_ROUTES,

@@ -9,10 +9,10 @@ from urllib.parse import quote
 from aiohttp import hdrs
 from pydantic import BaseModel, Field
 
-from agentcore.bounds import UPLOAD_BYTES
 from agentcore.core.policy import find_reach, owner_of
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.limits import UPLOAD_BYTES
 from agentcore.server.body_models import StrictModel
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import RawStream

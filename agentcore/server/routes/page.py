@@ -15,7 +15,7 @@ from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer
 from agentcore.server.modules.tool_views import DOCUMENT_PATH, FRAME_PATH
-from agentcore.server.page.document import approval_policy, page_folder, page_policy, page_version, render_page
+from agentcore.server.page.page_document import approval_policy, page_folder, page_policy, page_version, render_page
 from agentcore.server.page.static_files import answer_file
 from agentcore.server.page.view_frame import (
     diagram_document,

@@ -1,6 +1,6 @@
 """Chats: sessions, messages, calls, and search."""
 
-from agentcore.store.chat.queue import MessageTime, StoredQueue, UserMessage
+from agentcore.store.chat.message_queue import MessageTime, StoredQueue, UserMessage
 from agentcore.store.chat.rows import (
     BroughtRow,
     CallKind,

@@ -8,9 +8,9 @@ from functools import partial
 
 from agentcore.store.chat.compaction import STANDING_NOTICE, earlier_summary, save_compaction
 from agentcore.store.chat.hosts import SessionHosts
+from agentcore.store.chat.message_queue import QueueStore, delete_queue, delete_queued_messages
 from agentcore.store.chat.messages import insert_message, load_context_messages
 from agentcore.store.chat.owners import SessionOwners
-from agentcore.store.chat.queue import QueueStore, delete_queue, delete_queued_messages
 from agentcore.store.chat.rows import (
     BroughtRow,
     ChatCallRow,

@@ -12,7 +12,7 @@ import aiosqlite
 import structlog
 
 from agentcore.errors import AgentcoreError
-from agentcore.store.database.file import is_corruption, open_connection, prepare_database
+from agentcore.store.database.database_file import is_corruption, open_connection, prepare_database
 
 log = structlog.get_logger(__name__)
 
@@ -30,7 +30,8 @@ class _Connection(aiosqlite.Connection):
     """
 
     async def run(self, work: Work[Outcome]) -> Outcome:
-        connection = self._conn
+        if (connection := self._connection) is None or not self._running:
+            raise sqlite3.ProgrammingError("the database is closed")  # aiosqlite's own is a ValueError
 
         def unit() -> Outcome:
             return work(connection)
@@ -105,7 +106,8 @@ class Database:
             work: Runs in the writer's thread, so it must not touch objects of the event loop.
             is_durable: Wait until it is synced to disk.
         Raises:
-            sqlite3.Error: Everything was rolled back; `DatabaseDamagedError`: the content is damaged.
+            sqlite3.Error: Everything was rolled back, or the database is closed; `DatabaseDamagedError`: the content is
+                damaged.
         """
         return await self._run(self._writer, partial(_run_transaction, work, is_durable))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from agentcore.store.database.file import open_connection
+from agentcore.store.database.database_file import open_connection
 from agentcore.store.record.call_row import COLUMNS, CallRow, RecordedRow
 from agentcore.store.record.segments import (
     Segment,

@@ -14,7 +14,7 @@ import structlog
 
 from agentcore.errors import AgentcoreError
 from agentcore.store.database.database import Database
-from agentcore.store.database.file import open_connection
+from agentcore.store.database.database_file import open_connection
 from agentcore.store.record.call_row import make_notice_row
 from agentcore.store.record.record import MANY_ROWS, Record
 from agentcore.store.record.segments import (

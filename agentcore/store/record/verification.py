@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agentcore.store.database.file import open_connection
+from agentcore.store.database.database_file import open_connection
 from agentcore.store.record.call_row import COLUMNS, GENESIS_HASH, CallRow, chain_row
 from agentcore.store.record.commit_group import read_head
 from agentcore.store.record.segments import (

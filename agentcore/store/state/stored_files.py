@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from agentcore.bounds import STORED_BYTES
+from agentcore.limits import STORED_BYTES
 from agentcore.store.state.private_file import make_private_folder, read_private_file, write_private_file
 
 _FOLDER = ".storage"

@@ -1,6 +1,6 @@
 """Guards control files, which decide what runs outside the sandbox: pins them with mounts, else quarantines changes."""
 
-from agentcore.supervision.control.guard import ConfinedRun, ControlFiles, ControlReport
+from agentcore.supervision.control.control_files import ConfinedRun, ControlFiles, ControlReport
 from agentcore.supervision.control.pinned_paths import PinnedPaths
 from agentcore.supervision.control.quarantine import Quarantined, describe_quarantined
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from agentcore.files.workspace import Workspace
-from agentcore.supervision.control.entry import Entry
+from agentcore.supervision.control.control_file_entry import Entry
 from agentcore.supervision.control.git_steps import find_harmful_steps
 from agentcore.supervision.control.harmful_config import JudgedConfig
 from agentcore.supervision.control.limits import GONE_REMEMBERED

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agentcore.supervision.control.entry import Entry
+from agentcore.supervision.control.control_file_entry import Entry
 from agentcore.supervision.control.limits import HELD_PATHS
 from agentcore.supervision.control.tree import Found
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from agentcore.files.git_config import global_config_files
-from agentcore.supervision.control.entry import Entry, read_entry
+from agentcore.supervision.control.control_file_entry import Entry, read_entry
 from agentcore.supervision.control.pinned_paths import is_below
 from agentcore.supervision.control.tree import Kind
 

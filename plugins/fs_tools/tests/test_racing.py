@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from agentcore_fs_tools.search.globbing import find_files
-from agentcore_fs_tools.search.grepping import search_files
+from agentcore_fs_tools.search.glob_search import find_files
+from agentcore_fs_tools.search.grep_output import search_files
+from agentcore_fs_tools.search.grep_search import SearchRequest
 from agentcore_fs_tools.search.ripgrep import find_ripgrep
-from agentcore_fs_tools.search.searching import SearchRequest
 from agentcore_fs_tools.transfer.copying import copy_path
 from agentcore_fs_tools.transfer.deleting import delete_path
 from agentcore_fs_tools.transfer.targets import destination_for, locate_existing, locate_removable

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from agentcore.api import Module, ToolContext, ToolError, tool
-from agentcore.core.approvals.queue import Verdict
+from agentcore.core.approvals.approval_queue import Verdict
 from tests.chat.notes import TOKEN, Notes
 from tests.support.waiting import wait_until
 

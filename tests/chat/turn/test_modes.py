@@ -7,7 +7,7 @@ import pytest
 
 from agentcore.api import CallPreview, Module, ToolContext, tool
 from agentcore.api.tool_context import Principal
-from agentcore.core.approvals.queue import Verdict
+from agentcore.core.approvals.approval_queue import Verdict
 from agentcore.core.calls.call import CallRequest
 from tests.support.provider import Reply
 from tests.support.waiting import wait_until

@@ -10,8 +10,8 @@ from pydantic import BaseModel
 
 from agentcore.api import Audio, EmbeddedResource, Field, Image, Module, Text, ToolContext, ToolError, ToolResult, tool
 from agentcore.api.tool_context import Principal
-from agentcore.bounds import IMAGE_BYTES, RESULT_BLOCKS, RESULT_BYTES, RESULT_PARTS
 from agentcore.core.calls.call import CallRequest
+from agentcore.limits import IMAGE_BYTES, RESULT_BLOCKS, RESULT_BYTES, RESULT_PARTS
 
 
 class Sum(BaseModel):

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from agentcore.api.tool_context import Principal
-from agentcore.bounds import CALL_NESTING, CALLS_IN_FLIGHT
 from agentcore.core.calls.call import CallRequest
+from agentcore.limits import CALL_NESTING, CALLS_IN_FLIGHT
 from tests.core.calls.lab import call, error_of
 
 HOST = {"modules": ["lab"]}

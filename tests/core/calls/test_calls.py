@@ -10,8 +10,8 @@ import pytest
 
 from agentcore.api import ToolError
 from agentcore.api.tool_context import Principal
-from agentcore.bounds import OUTPUT_EVENT_CHARS, OUTPUT_KEPT_CHARS
 from agentcore.core.calls.call import CallRequest
+from agentcore.limits import OUTPUT_EVENT_CHARS, OUTPUT_KEPT_CHARS
 from tests.core.calls.lab import call, error_of
 
 HOST = {"modules": ["lab"]}

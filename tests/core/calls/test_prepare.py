@@ -7,7 +7,7 @@ import pytest
 
 from agentcore.api import CallPreview, Module, tool
 from agentcore.api.tool_context import Principal
-from agentcore.bounds import PREVIEW_SECONDS, PREVIEWS_PER_CALLER
+from agentcore.limits import PREVIEW_SECONDS, PREVIEWS_PER_CALLER
 from tests.core.calls.lab import call, error_of
 from tests.support.waiting import LIMIT_S, wait_until
 

@@ -3,7 +3,7 @@
 import pytest
 
 from agentcore.api import ArtifactLink, Audio, EmbeddedResource, Image, Text
-from agentcore.bounds import IMAGE_BYTES, RESULT_BLOCKS
+from agentcore.limits import IMAGE_BYTES, RESULT_BLOCKS
 from tests.core.calls.lab import call, error_of
 
 HOST = {"modules": ["lab"]}

@@ -11,8 +11,8 @@ import structlog
 
 from agentcore.api import Module, ToolContext, tool
 from agentcore.api.tool_context import Principal
-from agentcore.bounds import LOOP_BEAT_SECONDS
 from agentcore.core.calls.call import CallRequest
+from agentcore.limits import LOOP_BEAT_SECONDS
 from agentcore.server.modules.module_view import ModuleViews
 
 pytestmark = pytest.mark.slow  # code that holds the loop holds it for real seconds

@@ -8,11 +8,11 @@ import pytest
 from agentcore.api import Module, Resource, ResourceUse, ToolContext, ToolError, tool
 from agentcore.api.resource import ResourceUpdate
 from agentcore.api.tool_context import Principal
-from agentcore.bounds import RESOURCE_QUEUE, RESOURCES_PER_SESSION
-from agentcore.core.approvals.queue import Verdict
+from agentcore.core.approvals.approval_queue import Verdict
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.events import EventBus
 from agentcore.core.resources.registry import ResourceRegistry
+from agentcore.limits import RESOURCE_QUEUE, RESOURCES_PER_SESSION
 from agentcore.testing.hosting import HostPlan, running_host
 from tests.support.waiting import wait_until
 

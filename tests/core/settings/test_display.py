@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.api import BaseModel, Field, Module, SecretStr
+from agentcore.config.config_file import ConfigFile
 from agentcore.config.errors import ConfigError
-from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonSource
 from agentcore.config.loading import AppConfig
 from agentcore.core.declarations.manifest import Manifest
 from agentcore.core.modules.module_record import ModuleRecord
-from agentcore.core.settings.change import SettingChange, plan_changes
 from agentcore.core.settings.display import diff_of, redact_settings
-from agentcore.core.settings.document import SettingsDocument, SettingsSubject
+from agentcore.core.settings.settings_change import SettingChange, plan_changes
+from agentcore.core.settings.settings_document import SettingsDocument, SettingsSubject
 
 SECRET = "sesame-7f3a"
 PLAIN = st.none() | st.booleans() | st.integers() | st.sampled_from(["a", "b", "https://example.org"])

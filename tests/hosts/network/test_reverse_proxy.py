@@ -16,8 +16,8 @@ from aiohttp.abc import AbstractResolver
 from playwright.async_api import async_playwright, expect
 
 from agentcore.api import Module, Request, Response
-from agentcore.bounds import UPLOAD_BYTES
 from agentcore.core.calls.call import CallRequest
+from agentcore.limits import UPLOAD_BYTES
 from agentcore.testing.serving import ServerClient
 from conftest import FLAGS
 from tests import programs

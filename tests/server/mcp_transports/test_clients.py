@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agentcore.bounds import APPROVALS_WAITING_PER_CALLER
+from agentcore.limits import APPROVALS_WAITING_PER_CALLER
 from tests.server.approving import approver, page
 from tests.server.mcp_transports.conftest import LIMIT_S
 

@@ -3,7 +3,7 @@
 import asyncio
 
 from agentcore.api import Image, Module, Text, ToolResult, tool
-from agentcore.bounds import CLIENT_RESULTS_KEPT_BYTES
+from agentcore.limits import CLIENT_RESULTS_KEPT_BYTES
 from tests.server.approving import approver
 from tests.server.mcp_transports.conftest import LIMIT_S
 

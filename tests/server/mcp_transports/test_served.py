@@ -1,12 +1,13 @@
 """Prompts and resources that modules serve: offered as what they are, and called as everything is."""
 
+import asyncio
 from typing import Literal
 
 import pytest
 
 from agentcore.api import EmbeddedResource, Image, Module, Text, ToolContext, ToolError, ToolResult, tool
 from agentcore.testing import ModuleNotReadyError
-from tests.server.mcp_transports.conftest import request
+from tests.server.mcp_transports.conftest import LIMIT_S, request
 from tests.server.mcp_transports.test_inputs import accepted, begin
 from tests.server.mcp_transports.test_stateless import ask, hand, whole
 
@@ -85,6 +86,61 @@ async def test_prompts_are_listed_with_their_arguments_and_made_by_a_call(start_
     assert "library_review" in unknown["message"]
     _, wrong = await result(client, "prompts/get", {"name": "library_review", "arguments": {"tone": "loud"}})
     assert wrong["data"]["type"] == "invalid_arguments"
+
+
+class LateLibrary(Module):
+    """Takes its time to start again."""
+
+    name = "late"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entered = asyncio.Event()
+        self.may_start = asyncio.Event()
+        self.may_start.set()
+
+    async def init(self, runtime) -> None:
+        self.entered.set()
+        await self.may_start.wait()
+
+    @tool(effects=["session"], served_as="prompt")
+    async def late_greet(self) -> str:
+        """Greet."""
+        return "Greet."
+
+    @tool(effects=["session"], served_as="late://list")
+    async def late_list(self) -> str:
+        """All books."""
+        return "Emma"
+
+
+async def test_what_a_module_serves_that_is_starting_is_waited_for(start_mcp, by_hand):
+    """Clients ask for it before the modules of a server that has just started are ready."""
+    library = LateLibrary()
+    mcp = await start_mcp([library])
+    client = await by_hand(mcp)
+    await mcp.host.modules.disable("late")
+    library.may_start.clear()
+    library.entered.clear()
+    async with asyncio.timeout(LIMIT_S), asyncio.TaskGroup() as group:
+        group.create_task(mcp.host.modules.enable("late"))
+        await library.entered.wait()
+        _, none = await result(client, "resources/read", {"uri": "agentcore://artifacts/none"})
+        assert none["data"]["type"] == "artifact_not_found"
+        asked = [
+            group.create_task(client.post(asking))
+            for asking in (
+                request("prompts/get", {"name": "late_greet"}, 2),
+                request("resources/read", {"uri": "late://list"}, 3),
+                request("resources/subscribe", {"uri": "late://list"}, 4),
+            )
+        ]
+        assert (await result(client, "ping")) == {}
+        library.may_start.set()
+    made, read, subscribed = [each.result()[1]["result"] for each in asked]
+    assert made["messages"][0]["content"]["text"] == "Greet."
+    assert read["contents"][0]["text"] == "Emma"
+    assert subscribed == {}
 
 
 async def test_argument_of_a_few_values_is_completed(start_mcp, by_hand):

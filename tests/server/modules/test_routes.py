@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from agentcore.api import Module, Request, Response, Runtime, ToolError
-from agentcore.server.http.bounds import WEBSOCKET_BYTES, TimeLimits
+from agentcore.server.http.limits import WEBSOCKET_BYTES, TimeLimits
 
 
 class Point(BaseModel):

@@ -9,12 +9,12 @@ from pydantic import ConfigDict
 
 from agentcore.api import BaseModel, Field, Module, SecretStr, tool
 from agentcore.api.tool_context import Principal
+from agentcore.config.config_file import FILE_BYTES
 from agentcore.config.errors import ConfigChangedError
-from agentcore.config.file import FILE_BYTES
 from agentcore.core.discovery.families import load_config
-from agentcore.core.settings.change import SettingChange, plan_changes
 from agentcore.core.settings.display import diff_of
-from agentcore.core.settings.document import SettingsSubject
+from agentcore.core.settings.settings_change import SettingChange, plan_changes
+from agentcore.core.settings.settings_document import SettingsSubject
 from agentcore.errors import ToolError
 from agentcore.server.http.refusal import Refusal
 

@@ -9,12 +9,12 @@ import pytest
 from agentcore.api import Image, Module, Resource, ResourceUse, ToolContext, ToolResult, tool
 from agentcore.api.resource import ResourceUpdate
 from agentcore.api.tool_context import Principal
-from agentcore.bounds import CLOSED_TABS, ICON_BYTES, REOPENING_BYTES
-from agentcore.core.approvals.queue import Verdict
+from agentcore.core.approvals.approval_queue import Verdict
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.core import Core
 from agentcore.core.discovery.families import load_config
 from agentcore.errors import ToolError
+from agentcore.limits import CLOSED_TABS, ICON_BYTES, REOPENING_BYTES
 from agentcore.store.state import StateDir
 from agentcore.testing.hosting import PERSON
 

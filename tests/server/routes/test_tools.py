@@ -6,7 +6,7 @@ import json
 import pytest
 
 from agentcore.api import CallPreview, Module, Principal, ToolContext, ToolError, tool
-from agentcore.core.approvals.queue import Verdict
+from agentcore.core.approvals.approval_queue import Verdict
 
 
 async def protected(module: Module, ctx: ToolContext, arguments: dict[str, str]) -> CallPreview:

@@ -6,8 +6,8 @@ import pytest
 
 from agentcore.files.workspace import Workspace
 from agentcore.supervision.control.change_checker import ChangeChecker, Known
-from agentcore.supervision.control.entry import Entry, read_entries
-from agentcore.supervision.control.guard import choose_pause
+from agentcore.supervision.control.control_file_entry import Entry, read_entries
+from agentcore.supervision.control.control_files import choose_pause
 from agentcore.supervision.control.limits import LONGEST_PAUSE_S, LOOK_SECONDS
 from agentcore.supervision.control.tree import Found, Tree
 

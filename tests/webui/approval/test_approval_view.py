@@ -8,8 +8,8 @@ import pytest
 from playwright.async_api import expect
 
 from agentcore.api import CallPreview, tool
-from agentcore.bounds import EDITS_KEPT
 from agentcore.config.app_json import ApprovalRule
+from agentcore.limits import EDITS_KEPT
 from tests.server.approving import UNFORESEEN, Notes, let_wait
 from tests.webui.approval.pressing import TRAY, open_tray, press
 from tests.webui.approval.viewing import approval_view, approve, both, card, is_undecided, misplaced, verdict

@@ -16,7 +16,7 @@ from aiohttp.test_utils import TestServer
 from playwright.async_api import FrameLocator, Locator, Page, expect
 
 from agentcore.api import Module, ToolContext, tool
-from agentcore.core.approvals.queue import Verdict
+from agentcore.core.approvals.approval_queue import Verdict
 
 _PROVIDER = Path(__file__).parents[2] / "chat" / "conftest.py"
 _KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")

@@ -6,7 +6,7 @@ import json
 import pytest
 from playwright.async_api import expect
 
-from agentcore.core.approvals.queue import Verdict
+from agentcore.core.approvals.approval_queue import Verdict
 from tests.server.approving import Notes
 from tests.webui.approval.pressing import press
 from tests.webui.approval.viewing import misplaced

@@ -5,7 +5,7 @@ import json
 import pytest
 from playwright.async_api import expect
 
-from agentcore.core.approvals.queue import Verdict
+from agentcore.core.approvals.approval_queue import Verdict
 from tests.webui.approval.pressing import TRAY, press
 
 pytestmark = pytest.mark.spec("S2", "K4")

@@ -7,7 +7,7 @@ import re
 from playwright.async_api import expect
 
 from agentcore.api import Module, ToolContext, tool
-from agentcore.core.approvals.queue import Verdict
+from agentcore.core.approvals.approval_queue import Verdict
 
 ADD = ("a", "pantry_add", '{"food": "rice"}')
 COOK = ("c", "kitchen_cook", "{}")

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.async_api import expect
 
-from agentcore.core.approvals.queue import Verdict
+from agentcore.core.approvals.approval_queue import Verdict
 from agentcore.store.approvals.rows import ApprovalRow
 from tests.webui.approval.pressing import TRAY, press
 

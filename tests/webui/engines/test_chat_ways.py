@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agentcore.core.approvals.queue import Verdict
+from agentcore.core.approvals.approval_queue import Verdict
 from tests.webui.engines.chatting import ADD, PHONE, open_chat, provider
 
 __all__ = ["open_chat", "provider"]

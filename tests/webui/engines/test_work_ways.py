@@ -7,7 +7,7 @@ import os
 import pytest
 
 from agentcore.api import Module, ToolContext, tool
-from agentcore.core.approvals.queue import Verdict
+from agentcore.core.approvals.approval_queue import Verdict
 from tests.webui.engines.chatting import ADD, PHONE, open_chat, provider
 
 __all__ = ["open_chat", "provider"]

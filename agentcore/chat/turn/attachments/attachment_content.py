@@ -7,16 +7,16 @@ from typing import Any
 from pydantic_ai.messages import ImageUrl, TextContent, UserContent, UserPromptPart
 
 from agentcore.api import ArtifactLink
-from agentcore.bounds import MODEL_CHARS
-from agentcore.chat.bounds import ATTACHED_CHARS
+from agentcore.chat.limits import ATTACHED_CHARS
 from agentcore.chat.session.session_view import AttachmentView
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.attachments.file_readers import FileReaders
-from agentcore.chat.turn.untrusted import mark_untrusted
+from agentcore.chat.turn.untrusted_text import mark_untrusted
 from agentcore.core.calls.result_shortening import ArtifactReading, truncate_text
 from agentcore.core.core import Core
 from agentcore.documents import DOCUMENT_HEAD_BYTES, PICTURES, FittedImage, detect_document
 from agentcore.errors import ToolError
+from agentcore.limits import MODEL_CHARS
 from agentcore.store.artifacts import Artifact
 
 PICTURE_SCHEME = "artifact:"

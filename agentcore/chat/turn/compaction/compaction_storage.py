@@ -6,8 +6,8 @@ from typing import Any
 import structlog
 from pydantic_ai.messages import ModelResponse
 
+from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.session_view import CompactionView
-from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.transcript import create_notice
 from agentcore.chat.turn import history
 from agentcore.chat.turn.compaction.plan import CompactionResult

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import structlog
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, UserPromptPart
 
-from agentcore.chat.bounds import (
+from agentcore.chat.limits import (
     COMPACT_AT,
     COMPACT_TO,
     CONTEXT_TOKENS,
@@ -18,12 +18,12 @@ from agentcore.chat.bounds import (
     SUMMARY_SHARE,
     SUMMARY_TOKENS,
 )
-from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.model_requests import BrokenAnswerError, Engine
 from agentcore.chat.model.offered_tools import OfferedTool
+from agentcore.chat.model.system_message_text import Instructions
+from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.session_view import ContextView
-from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import ModelChoice
 from agentcore.chat.texts import localized_text
 from agentcore.chat.turn.attachments import list_images, may_refuse_images, mentions_images, prepare_to_send

@@ -3,8 +3,8 @@
 from pydantic_ai.messages import ModelRequest, ModelResponse, ToolCallPart, UserPromptPart
 
 from agentcore.chat.model.model_requests import Engine
+from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.model_scales import ModelScales
-from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import ModelChoice
 from agentcore.chat.turn.compaction.compaction_storage import SessionKeeper
 from agentcore.chat.turn.compaction.compactor import Compactor
@@ -12,7 +12,7 @@ from agentcore.chat.turn.compaction.model_history import HistoryEntry, ModelHist
 from agentcore.chat.turn.compaction.plan import CompactionResult
 from agentcore.chat.turn.compaction.summary import summary_of
 from agentcore.chat.turn.model_reply import used_tokens
-from agentcore.chat.turn.untrusted import use_mark
+from agentcore.chat.turn.untrusted_text import use_mark
 from agentcore.core.core import Core
 from agentcore.store.chat import ChatSessionRow
 

@@ -9,7 +9,7 @@ import click
 
 from agentcore.cli.commands.completion import complete_host
 from agentcore.cli.options import config_option, json_option
-from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 
 if TYPE_CHECKING:
     from agentcore.cli.backend.server_backend import ServerBackend

@@ -9,7 +9,7 @@ import click
 
 from agentcore.cli.commands.completion import complete_module
 from agentcore.cli.options import config_option, json_option
-from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 
 if TYPE_CHECKING:
     from agentcore.config import AppConfig

@@ -10,7 +10,7 @@ from agentcore.core.approvals import HostOffer, HostPairing, OfferedModule, Prop
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.hosts.wire.frames import PROTOCOL
-from agentcore.hosts.wire.web_socket import (
+from agentcore.hosts.wire.web_socket_link import (
     CLOSE_SECONDS,
     HEARTBEAT_SECONDS,
     MESSAGE_BYTES,
@@ -21,7 +21,7 @@ from agentcore.server.addresses import is_loopback
 from agentcore.server.body_models import StrictModel, WireModel
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
-from agentcore.server.http.bounds import LOGIN_BODY_BYTES
+from agentcore.server.http.limits import LOGIN_BODY_BYTES
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import SECURITY_HEADERS, Answer
 from agentcore.server.modules.hosts import HostList, HostView, hosts_of

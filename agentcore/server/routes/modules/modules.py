@@ -17,7 +17,7 @@ from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.modules.module_view import ModuleView
 from agentcore.server.modules.report import LoginView, ReportView, show_login, show_report
-from agentcore.server.page.document import page_version
+from agentcore.server.page.page_document import page_version
 from agentcore.server.route_table import ServerRoute
 
 

@@ -29,10 +29,10 @@ from agentcore_fs_tools.read.documents import Documents
 from agentcore_fs_tools.read.listing import list_dir
 from agentcore_fs_tools.read.reading import LINES_DEFAULT, ReadRequest, read_file
 from agentcore_fs_tools.read.status import describe_path
-from agentcore_fs_tools.search.globbing import PATH_LIMIT, Order, find_files
-from agentcore_fs_tools.search.grepping import search_files
+from agentcore_fs_tools.search.glob_search import PATH_LIMIT, Order, find_files
+from agentcore_fs_tools.search.grep_output import search_files
+from agentcore_fs_tools.search.grep_search import MATCH_LIMIT, SearchRequest
 from agentcore_fs_tools.search.ripgrep import find_ripgrep
-from agentcore_fs_tools.search.searching import MATCH_LIMIT, SearchRequest
 from agentcore_fs_tools.settings import FsSettings
 from agentcore_fs_tools.transfer.between_hosts.copy_relay import Copying
 from agentcore_fs_tools.transfer.between_hosts.local_side import CopyingSide

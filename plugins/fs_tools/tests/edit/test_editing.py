@@ -3,9 +3,9 @@ import os
 from pathlib import Path
 
 import pytest
-from agentcore_fs_tools.edit.bounds import EDIT_LIMIT_BYTES
 from agentcore_fs_tools.edit.editing import Edit, apply_edits
 from agentcore_fs_tools.edit.hunks import apply_hunks
+from agentcore_fs_tools.edit.limits import EDIT_LIMIT_BYTES
 from agentcore_fs_tools.edit.unified_diff import make_diff, parse_diff
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agentcore_fs_tools.edit.bounds import never_cancelled
 from agentcore_fs_tools.edit.changes import plan_edit, plan_write
 from agentcore_fs_tools.edit.editing import Edit
+from agentcore_fs_tools.edit.limits import never_cancelled
 from agentcore_fs_tools.edit.writing import edit_change, write_change
 
 from agentcore.api import ToolError, Workspace
 from agentcore.api.tool_context import Principal
-from agentcore.core.approvals.queue import ApprovalRequest
+from agentcore.core.approvals.approval_queue import ApprovalRequest
 
 HOST = {"modules": ["fs_tools"]}
 

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from agentcore_fs_tools.search.globbing import Globbing
+from agentcore_fs_tools.search.glob_search import Globbing
 from agentcore_fs_tools.search.ignoring import folder_glob, rules_for_root
 from agentcore_fs_tools.search.ripgrep import COMMON_ARGUMENTS, find_ripgrep
 from hypothesis import example, given, settings

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agentcore.api import CallPreview, ToolError, Workspace
-from agentcore_fs_tools.edit.bounds import IsCancelled, refuse_large_result
 from agentcore_fs_tools.edit.editing import Edit, apply_edits
 from agentcore_fs_tools.edit.file_text import FileText, load_for_overwriting, load_text
 from agentcore_fs_tools.edit.hunks import apply_hunks
+from agentcore_fs_tools.edit.limits import IsCancelled, refuse_large_result
 from agentcore_fs_tools.edit.line_ends import find_dominant_end, fit_line_ends
 from agentcore_fs_tools.edit.unified_diff import make_diff, parse_diff
 from agentcore_fs_tools.text.encoding import TextForm, detect_line_ends, show_stray_bytes

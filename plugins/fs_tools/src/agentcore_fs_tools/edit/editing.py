@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Annotated
 
 from agentcore.api import BaseModel, Field, also_called, known_to_models
-from agentcore_fs_tools.edit.bounds import IsCancelled, never_cancelled, refuse_if_cancelled, refuse_large_result
+from agentcore_fs_tools.edit.limits import IsCancelled, never_cancelled, refuse_if_cancelled, refuse_large_result
 from agentcore_fs_tools.edit.line_ends import FlatText, find_dominant_end, fit_line_ends
 from agentcore_fs_tools.edit.not_found import PLACES_COUNTED, edit_ambiguous, edit_not_found
 from agentcore_fs_tools.text.encoding import detect_line_ends

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 
 from agentcore.api import ToolError, Workspace
-from agentcore_fs_tools.edit.bounds import EDIT_LIMIT_BYTES
+from agentcore_fs_tools.edit.limits import EDIT_LIMIT_BYTES
 from agentcore_fs_tools.text.encoding import UTF8, LineEnds, TextForm, detect_form, detect_line_ends, named_form
 from agentcore_fs_tools.text.formatting import show_count, show_size
 

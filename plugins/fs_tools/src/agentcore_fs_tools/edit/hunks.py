@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from agentcore.api import ToolError
-from agentcore_fs_tools.edit.bounds import IsCancelled, never_cancelled, refuse_if_cancelled, refuse_large_result
+from agentcore_fs_tools.edit.limits import IsCancelled, never_cancelled, refuse_if_cancelled, refuse_large_result
 from agentcore_fs_tools.edit.line_ends import find_dominant_end, fit_line_ends
 from agentcore_fs_tools.edit.not_found import PLACES_COUNTED, edit_ambiguous, edit_not_found
 from agentcore_fs_tools.edit.unified_diff import Hunk

@@ -4,7 +4,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from agentcore_fs_tools.edit.bounds import (
+from agentcore_fs_tools.edit.limits import (
     COMPARED_LINES,
     IsCancelled,
     StoppableMatcher,

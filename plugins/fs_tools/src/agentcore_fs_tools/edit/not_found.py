@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from agentcore.api import ToolError
-from agentcore_fs_tools.edit.bounds import IsCancelled, refuse_if_cancelled
+from agentcore_fs_tools.edit.limits import IsCancelled, refuse_if_cancelled
 from agentcore_fs_tools.edit.look_alikes import LookAlike, find_look_alike
 from agentcore_fs_tools.text.encoding import show_stray_bytes
 from agentcore_fs_tools.text.formatting import cut_line

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agentcore.api import ToolError
-from agentcore_fs_tools.edit.bounds import COMPARED_LINES, IsCancelled, StoppableMatcher, never_cancelled
+from agentcore_fs_tools.edit.limits import COMPARED_LINES, IsCancelled, StoppableMatcher, never_cancelled
 from agentcore_fs_tools.text.formatting import show_count
 
 _CONTEXT_LINES = 3

@@ -1,9 +1,9 @@
 """`write_file` and `edit`: apply a planned change."""
 
 from agentcore.api import Text, ToolResult, Workspace
-from agentcore_fs_tools.edit.bounds import IsCancelled
 from agentcore_fs_tools.edit.changes import Change
 from agentcore_fs_tools.edit.file_text import count_lines, describe_size
+from agentcore_fs_tools.edit.limits import IsCancelled
 from agentcore_fs_tools.text.formatting import show_count, show_size
 
 _COMPARED_CHARS = 1 << 20

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from agentcore.bounds import LOWERED_DEPTH, LOWERED_PARTS
+from agentcore.limits import LOWERED_DEPTH, LOWERED_PARTS
 from agentcore.tool_formats.keywords import over_parts
 
 _NOT_FOLLOWED = frozenset(("$ref", "$dynamicRef", "$recursiveRef", "$defs", "definitions"))

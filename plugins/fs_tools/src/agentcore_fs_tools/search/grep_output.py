@@ -4,9 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from agentcore.api import ToolError, ToolResult, Workspace
-from agentcore_fs_tools.search.lines import LongLine, Match, SearchedText
-from agentcore_fs_tools.search.match_selection import count_by_folder, pick_evenly
-from agentcore_fs_tools.search.searching import (
+from agentcore_fs_tools.search.grep_search import (
     MATCH_LIMIT,
     FileHits,
     Search,
@@ -14,6 +12,8 @@ from agentcore_fs_tools.search.searching import (
     SearchRequest,
     SkippedFiles,
 )
+from agentcore_fs_tools.search.lines import LongLine, Match, SearchedText
+from agentcore_fs_tools.search.match_selection import count_by_folder, pick_evenly
 from agentcore_fs_tools.text.formatting import lines_chars, show_count
 
 LINE_CHARS = 500

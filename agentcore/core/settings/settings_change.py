@@ -11,7 +11,7 @@ from agentcore.config.json_edit import without_value
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
 from agentcore.config.layers import Origin
 from agentcore.core.settings.display import format_setting_path, to_json_pointer
-from agentcore.core.settings.document import ELSEWHERE, SettingsDocument, SettingsSubject
+from agentcore.core.settings.settings_document import ELSEWHERE, SettingsDocument, SettingsSubject
 from agentcore.errors import ToolError
 
 

@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from agentcore.config.app_json import AppDocument
+from agentcore.config.config_file import ConfigFile
 from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.families import Blocks, with_families
-from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import Layers, Origin, Origins
 from agentcore.config.loading import AppConfig, merge_app

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import psutil
 import pytest
-from agentcore_fs_tools.edit.bounds import EDIT_LIMIT_BYTES, IsCancelled, never_cancelled
 from agentcore_fs_tools.edit.changes import DIFF_LIMIT_CHARS, plan_edit
 from agentcore_fs_tools.edit.editing import Edit, apply_edits
 from agentcore_fs_tools.edit.hunks import apply_hunks
+from agentcore_fs_tools.edit.limits import EDIT_LIMIT_BYTES, IsCancelled, never_cancelled
 from agentcore_fs_tools.edit.line_ends import fit_line_ends
 from agentcore_fs_tools.edit.unified_diff import make_diff, parse_diff
 

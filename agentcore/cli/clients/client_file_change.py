@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentcore.cli.clients.catalog import AgentClient
+from agentcore.cli.clients.client_catalog import AgentClient
 from agentcore.cli.clients.documents import Document, find_member, read_document
 from agentcore.cli.clients.entry import KEY_BEGINS, is_own_entry
-from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 
 BACKUP = ".before-agentcore"
 """Suffix of the backup that is made of a file before it is changed."""

@@ -11,19 +11,19 @@ import pytest
 
 from agentcore.api import CallPreview, Module, ToolContext, ToolDefinition, ToolError, tool
 from agentcore.api.tool_context import Principal
-from agentcore.bounds import (
+from agentcore.config.app_json import ApprovalsConfig
+from agentcore.core.approvals.approval_queue import ApprovalQueue
+from agentcore.core.approvals.pending_approval import now_ms
+from agentcore.core.approvals.request import ApprovalRequest, Verdict
+from agentcore.core.calls.call import CallRequest
+from agentcore.core.events import EventBus
+from agentcore.limits import (
     APPROVALS_WAITING,
     APPROVALS_WAITING_BYTES_PER_CALLER,
     APPROVALS_WAITING_PER_CALLER,
     PREVIEW_CHARS,
     PREVIEW_ENTRIES,
 )
-from agentcore.config.app_json import ApprovalsConfig
-from agentcore.core.approvals.pending_approval import now_ms
-from agentcore.core.approvals.queue import ApprovalQueue
-from agentcore.core.approvals.request import ApprovalRequest, Verdict
-from agentcore.core.calls.call import CallRequest
-from agentcore.core.events import EventBus
 from agentcore.store.approvals.rows import ApprovalRow, GrantRow
 from tests.support.waiting import wait_until
 

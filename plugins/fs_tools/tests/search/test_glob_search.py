@@ -2,7 +2,7 @@ import os
 from pathlib import Path
 
 import pytest
-from agentcore_fs_tools.search.globbing import PATH_LIMIT, find_files
+from agentcore_fs_tools.search.glob_search import PATH_LIMIT, find_files
 from agentcore_fs_tools.search.ripgrep import find_ripgrep
 
 from agentcore.api import ToolError, Workspace

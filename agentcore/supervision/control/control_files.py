@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.supervision.control.change_checker import ChangeChecker, Known
-from agentcore.supervision.control.entry import Entry, read_entries
+from agentcore.supervision.control.control_file_entry import Entry, read_entries
 from agentcore.supervision.control.limits import (
     FOLDERS_LOOKED_AT,
     LAST_LOOK_S,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import psutil
 import pytest
-from agentcore_fs_tools.search.grepping import TEXT_LIMIT_CHARS, search_files
+from agentcore_fs_tools.search.grep_output import TEXT_LIMIT_CHARS, search_files
+from agentcore_fs_tools.search.grep_search import MATCH_LIMIT, SearchRequest
 from agentcore_fs_tools.search.ripgrep import find_ripgrep
-from agentcore_fs_tools.search.searching import MATCH_LIMIT, SearchRequest
 
 from agentcore.api import ToolError, Workspace
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentcore.mcp_endpoint.catalog import NAME_CHARS, outward_name
+from agentcore.mcp_endpoint.tool_catalog import NAME_CHARS, outward_name
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from agentcore.server.addresses import Addresses
-from agentcore.server.http.listening import ListenError, open_listener, own_name
+from agentcore.server.http.server_socket import ListenError, open_listener, own_name
 
 
 @pytest.mark.spec("S1")

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange
-from agentcore.server.http.bounds import LOGIN_BODY_BYTES
+from agentcore.server.http.limits import LOGIN_BODY_BYTES
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Literal
 
 from agentcore.api import ToolError, ToolResult, Workspace
-from agentcore_fs_tools.search.globs import compile_glob
+from agentcore_fs_tools.search.glob_patterns import compile_glob
 from agentcore_fs_tools.search.ignoring import rules_above
 from agentcore_fs_tools.search.ripgrep import (
     OutputCutError,

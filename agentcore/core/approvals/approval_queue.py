@@ -8,12 +8,6 @@ import structlog
 
 from agentcore.api import ToolDefinition
 from agentcore.approval_rules.decisions import MODES_THAT_READ
-from agentcore.bounds import (
-    APPROVAL_SECONDS,
-    APPROVALS_WAITING,
-    APPROVALS_WAITING_BYTES_PER_CALLER,
-    APPROVALS_WAITING_PER_CALLER,
-)
 from agentcore.core.approvals.approval_json import (
     caller_of,
     host_of,
@@ -32,6 +26,12 @@ from agentcore.core.policy.authority import USER_ACCOUNT, Decision
 from agentcore.core.policy.grant_offers import host_offers
 from agentcore.core.policy.grants import grant_row
 from agentcore.errors import ToolError
+from agentcore.limits import (
+    APPROVAL_SECONDS,
+    APPROVALS_WAITING,
+    APPROVALS_WAITING_BYTES_PER_CALLER,
+    APPROVALS_WAITING_PER_CALLER,
+)
 from agentcore.store.approvals.rows import ApprovalRow, GrantRow, SourceRow
 from agentcore.store.record import CallRow
 from agentcore.store.state.errors import RecordWriteError

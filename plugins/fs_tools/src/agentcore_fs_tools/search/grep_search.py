@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from agentcore.api import ToolError, Workspace
 from agentcore_fs_tools.search.candidates import FileMatches, read_candidates, read_counts
-from agentcore_fs_tools.search.globs import FileFilter
+from agentcore_fs_tools.search.glob_patterns import FileFilter
 from agentcore_fs_tools.search.ignoring import GIT_FOLDER, folder_glob, rules_above
 from agentcore_fs_tools.search.lines import LongLine, Match, SearchedText
 from agentcore_fs_tools.search.match_selection import fair_share, pick_evenly

@@ -2,7 +2,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from agentcore_fs_tools.search.globs import FileFilter, compile_glob
+from agentcore_fs_tools.search.glob_patterns import FileFilter, compile_glob
 from agentcore_fs_tools.search.ripgrep import find_ripgrep
 from hypothesis import example, given, settings
 from hypothesis import strategies as st

@@ -12,7 +12,7 @@ import pytest
 import structlog
 
 from agentcore.secrets import MASK, register_masked_values
-from agentcore.server.logging.setup import configure_logging, log_to_file_only, log_to_state_folder
+from agentcore.server.logging.log_setup import configure_logging, log_to_file_only, log_to_state_folder
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_level_is_kept(configured):
 
 def test_log_that_nobody_reads_ends_nothing():
     code = (
-        "import os, structlog; from agentcore.server.logging.setup import configure_logging; configure_logging();"
+        "import os, structlog; from agentcore.server.logging.log_setup import configure_logging; configure_logging();"
         "log = structlog.get_logger('f'); log.info('x' * 100000); log.info('again'); os._exit(7)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)

@@ -1,8 +1,8 @@
 """The waiting user messages of a session, as a page sees them."""
 
 from agentcore.chat.client_context import ClientContext, build_page_view
+from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.session_view import QueuedMessageView, QueueView
-from agentcore.chat.session.stream import Stream
 from agentcore.store.chat import ChatStore
 
 
