@@ -166,7 +166,7 @@ async def test_nothing_planted_runs_when_a_person_works_there(
 async def test_what_is_written_through_memory_after_a_look_is_seen(host, root, monkeypatch):
     """Such a write leaves no mark on the file."""
     looks = []
-    lead = "agentcore.supervision.control"
+    lead = "agentcore.supervision.control_files"
     monkeypatch.setattr(f"{lead}.entry._UNCERTAIN_NS", 0)
     monkeypatch.setattr(f"{lead}.guard.LOOK_SECONDS", 0.05)
     monkeypatch.setattr(f"{lead}.guard._SHARE", 0)
