@@ -5,6 +5,6 @@ import sys
 __version__ = "0.1.0"
 
 if sys.version_info < (3, 11, 3):
-    from agentcore.old_timeouts import repair_timeouts
+    from agentcore.timeout_backport import repair_timeouts
 
     repair_timeouts()

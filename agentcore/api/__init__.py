@@ -62,7 +62,7 @@ from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, Supe
 from agentcore.this_machine import can_install_packages, install_packages, is_root, package_command, run_command
 
 if TYPE_CHECKING:
-    from agentcore.supervision.control import ConfinedRun, ControlFiles, Quarantined, describe_quarantined
+    from agentcore.supervision.control_files import ConfinedRun, ControlFiles, Quarantined, describe_quarantined
 
 __all__ = [
     "CREDENTIALS",
@@ -173,6 +173,6 @@ def __getattr__(name: str) -> object:
     # at first use: only modules that run confined programs need them
     if name not in _CONTROL_FILES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from agentcore.supervision import control  # noqa: PLC0415 - as above
+    from agentcore.supervision import control_files  # noqa: PLC0415 - as above
 
-    return getattr(control, name)
+    return getattr(control_files, name)

@@ -56,7 +56,7 @@ from agentcore.store.store import Store
 from agentcore.supervision.blocking_module import Holder
 
 if TYPE_CHECKING:
-    from agentcore.supervision.control import ControlFiles, ControlReport
+    from agentcore.supervision.control_files import ControlFiles, ControlReport
 
 log = structlog.get_logger(__name__)
 
@@ -283,7 +283,7 @@ class Core:
     def control_files(self) -> "ControlFiles":
         """The guard of control files; created for the first confined program, or for what an earlier server left."""
         if self._control_files is None:
-            from agentcore.supervision.control import ControlFiles  # noqa: PLC0415 - as above
+            from agentcore.supervision.control_files import ControlFiles  # noqa: PLC0415 - as above
 
             self._control_files = ControlFiles(self.workspace, self._control_files_state, self.report_control_files)
         return self._control_files

@@ -35,7 +35,7 @@ from agentcore.store.record.call_row import make_notice_row
 from agentcore.store.state import StateDir, StoredFiles, locate_state_dir
 
 if TYPE_CHECKING:
-    from agentcore.supervision.control import ControlFiles
+    from agentcore.supervision.control_files import ControlFiles
 
 _SESSION_CHARS = 64
 

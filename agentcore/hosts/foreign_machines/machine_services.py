@@ -15,7 +15,7 @@ from agentcore.store.record import Record
 from agentcore.supervision.blocking_module import Holder
 
 if TYPE_CHECKING:
-    from agentcore.supervision.control import ControlReport
+    from agentcore.supervision.control_files import ControlReport
 
 
 @dataclass(frozen=True, slots=True)

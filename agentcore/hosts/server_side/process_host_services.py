@@ -13,7 +13,7 @@ from agentcore.core.events import EventBus
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.store.state import StateDir, locate_state_dir
 from agentcore.supervision.blocking_module import Holder
-from agentcore.supervision.control import ControlReport
+from agentcore.supervision.control_files import ControlReport
 
 
 @dataclass(frozen=True)

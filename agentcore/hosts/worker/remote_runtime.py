@@ -27,7 +27,7 @@ from agentcore.hosts.worker.routes import WorkerRoutes
 from agentcore.hosts.worker.server_connection import Line
 from agentcore.hosts.worker.storage import ServerStorage
 from agentcore.net.url_policy import UrlPolicy
-from agentcore.supervision.control import ControlFiles
+from agentcore.supervision.control_files import ControlFiles
 
 if TYPE_CHECKING:
     from agentcore.store.credentials.module_secrets import ModuleSecrets

@@ -186,7 +186,7 @@ async def test_configuration_that_has_git_run_something_is_taken_out_of_a_reposi
 
 @pytest.mark.in_server("looks into the guard in the server")
 async def test_what_the_user_changes_while_a_server_waits_for_requests_stays(mount, plain, tmp_path, monkeypatch):
-    monkeypatch.setattr("agentcore.supervision.control.control_files.LOOK_SECONDS", 0.1)
+    monkeypatch.setattr("agentcore.supervision.control_files.control_files.LOOK_SECONDS", 0.1)
     root = tmp_path / "root"
     root.mkdir()
     (root / "AGENTS.md").write_text("as it was")

@@ -51,7 +51,7 @@ def put_aside(data) -> list[str]:
 
 async def test_command_beside_one_that_sleeps_is_looked_at(host, bash, root, monkeypatch):
     """It comes and goes between two looks; what sleeps meanwhile does not speak for it."""
-    monkeypatch.setattr("agentcore.supervision.control.control_files.LOOK_SECONDS", 1.0)
+    monkeypatch.setattr("agentcore.supervision.control_files.control_files.LOOK_SECONDS", 1.0)
     await bash("sleep 600", background=True)
     guard = host.host.control_files
     await wait_until(lambda: guard._rest is not None and guard._is_settled)  # it sleeps, and was looked at so
@@ -318,7 +318,7 @@ async def test_file_that_is_not_held_from_a_command_beside_another_one_is_judged
 @pytest.mark.in_server("makes a bound of the guard another one")
 async def test_what_a_command_does_after_it_has_slept_for_long_is_its_doing(host, root, monkeypatch):
     for bound in ("LOOK_SECONDS", "LONGEST_PAUSE_S"):  # else a look that takes long has the next one wait for seconds
-        monkeypatch.setattr(f"agentcore.supervision.control.control_files.{bound}", 0.05)
+        monkeypatch.setattr(f"agentcore.supervision.control_files.control_files.{bound}", 0.05)
     guard = host.host.control_files
     os.mkfifo(root / "go")
     command = ": > asleep; read -r _ < go; echo x > .envrc; sleep 600"
@@ -372,7 +372,7 @@ async def test_next_server_looks_at_what_the_last_one_could_not(tmp_path, root):
 
 @pytest.mark.in_server("makes a bound of the module's code another one")
 async def test_tree_that_is_too_large_is_judged_as_far_as_it_was_seen_and_refuses_more(start, root, monkeypatch, text):
-    monkeypatch.setattr("agentcore.supervision.control.control_files.FOLDERS_LOOKED_AT", 3)
+    monkeypatch.setattr("agentcore.supervision.control_files.control_files.FOLDERS_LOOKED_AT", 3)
     host = await start()
     result = await host.call("bash", command="mkdir 1 2 3 4; echo x > .envrc; mkdir .vscode; echo x > .vscode/x")
     *judged, unseen = result.data["put_aside"]
@@ -394,7 +394,7 @@ async def test_what_could_not_be_put_aside_lets_no_other_command_begin(host, bas
         raise OSError("no space left")
 
     with monkeypatch.context() as full:
-        full.setattr("agentcore.supervision.control.quarantine.Mover._rename_to_quarantine", refuse)
+        full.setattr("agentcore.supervision.control_files.quarantine.Mover._rename_to_quarantine", refuse)
         data = await bash("echo x > .envrc")
         assert data["put_aside"][0]["aside"] == ""
         outcome = await host.outcome("bash", {"command": "touch made"})

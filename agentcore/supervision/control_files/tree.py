@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from agentcore.files.workspace import Workspace
-from agentcore.supervision.control.folder_watch import FolderWatch, WatchUnavailableError, read_mounts
-from agentcore.supervision.control.quarantine_names import ASIDE, is_git_folder
+from agentcore.supervision.control_files.folder_watch import FolderWatch, WatchUnavailableError, read_mounts
+from agentcore.supervision.control_files.quarantine_names import ASIDE, is_git_folder
 
 Kind = Literal["hook", "config", "redirect", "named", "link", "way", "steps"]
 """`hook`: run by git. `config`: git configuration, checked key by key. `redirect`: points git to another folder.

@@ -4,9 +4,9 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from agentcore.files.git_config import global_config_files
-from agentcore.supervision.control.control_file_entry import Entry, read_entry
-from agentcore.supervision.control.pinned_paths import is_below
-from agentcore.supervision.control.tree import Kind
+from agentcore.supervision.control_files.control_file_entry import Entry, read_entry
+from agentcore.supervision.control_files.pinned_paths import is_below
+from agentcore.supervision.control_files.tree import Kind
 
 _LINKS = 40
 """Maximum number of links that the kernel follows in one path (path_resolution(7))."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentcore.files.workspace import Workspace
-from agentcore.supervision.control.tree import TooLargeError, Tree
+from agentcore.supervision.control_files.tree import TooLargeError, Tree
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="folders are watched by inotify")
 
@@ -113,7 +113,7 @@ def test_tree_that_was_too_large_is_looked_at_whole_once_it_is_smaller(tmp_path:
 def test_where_folders_cannot_be_watched_all_are_looked_at_and_the_reason_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agentcore.supervision.control.folder_watch._read_limit", lambda: 1)
+    monkeypatch.setattr("agentcore.supervision.control_files.folder_watch._read_limit", lambda: 1)
     (tmp_path / "a").mkdir()
     with Workspace([tmp_path]) as workspace:
         tree = Tree(workspace, 100)

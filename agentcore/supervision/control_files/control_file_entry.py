@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agentcore.files.git_config import read_gitdir
-from agentcore.supervision.control.harmful_config import JudgedConfig
-from agentcore.supervision.control.tree import Kind
+from agentcore.supervision.control_files.harmful_config import JudgedConfig
+from agentcore.supervision.control_files.tree import Kind
 
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CONTENT_BYTES = 64 * 1024

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agentcore.files.workspace import Workspace
-from agentcore.supervision.control.quarantine import Mover
-from agentcore.supervision.control.quarantine_names import quarantine_name
+from agentcore.supervision.control_files.quarantine import Mover
+from agentcore.supervision.control_files.quarantine_names import quarantine_name
 
 pytestmark = pytest.mark.spec("S2")
 _NOBODY = 65534

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from agentcore.files.workspace import Workspace
-from agentcore.supervision.control.change_checker import ChangeChecker, Known
-from agentcore.supervision.control.control_file_entry import Entry, read_entries
-from agentcore.supervision.control.control_files import choose_pause
-from agentcore.supervision.control.limits import LONGEST_PAUSE_S, LOOK_SECONDS
-from agentcore.supervision.control.tree import Found, Tree
+from agentcore.supervision.control_files.change_checker import ChangeChecker, Known
+from agentcore.supervision.control_files.control_file_entry import Entry, read_entries
+from agentcore.supervision.control_files.control_files import choose_pause
+from agentcore.supervision.control_files.limits import LONGEST_PAUSE_S, LOOK_SECONDS
+from agentcore.supervision.control_files.tree import Found, Tree
 
 pytestmark = pytest.mark.spec("S2")
 

@@ -15,19 +15,19 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
-from agentcore.supervision.control.change_checker import ChangeChecker, Known
-from agentcore.supervision.control.control_file_entry import Entry, read_entries
-from agentcore.supervision.control.limits import (
+from agentcore.supervision.control_files.change_checker import ChangeChecker, Known
+from agentcore.supervision.control_files.control_file_entry import Entry, read_entries
+from agentcore.supervision.control_files.limits import (
     FOLDERS_LOOKED_AT,
     LAST_LOOK_S,
     LONGEST_PAUSE_S,
     LOOK_SECONDS,
     REPORTED_KEPT,
 )
-from agentcore.supervision.control.pinned_paths import PinnedPaths, is_below, plan_pinned_paths
-from agentcore.supervision.control.quarantine import Mover, Quarantined
-from agentcore.supervision.control.redirected_paths import GlobalConfig, find_redirected_paths
-from agentcore.supervision.control.tree import Found, Kind, TooLargeError, Tree
+from agentcore.supervision.control_files.pinned_paths import PinnedPaths, is_below, plan_pinned_paths
+from agentcore.supervision.control_files.quarantine import Mover, Quarantined
+from agentcore.supervision.control_files.redirected_paths import GlobalConfig, find_redirected_paths
+from agentcore.supervision.control_files.tree import Found, Kind, TooLargeError, Tree
 from agentcore.supervision.sandbox.sandbox import Confinement
 from agentcore.supervision.supervisor import SupervisedProcess
 

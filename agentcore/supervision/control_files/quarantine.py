@@ -10,7 +10,7 @@ from typing import Any
 
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
-from agentcore.supervision.control.quarantine_names import quarantine_name
+from agentcore.supervision.control_files.quarantine_names import quarantine_name
 
 _ATTEMPTS = 100
 _RANDOM_NUMBERS = 10**12

@@ -1,7 +1,0 @@
-"""Guards control files, which decide what runs outside the sandbox: pins them with mounts, else quarantines changes."""
-
-from agentcore.supervision.control.control_files import ConfinedRun, ControlFiles, ControlReport
-from agentcore.supervision.control.pinned_paths import PinnedPaths
-from agentcore.supervision.control.quarantine import Quarantined, describe_quarantined
-
-__all__ = ["ConfinedRun", "ControlFiles", "ControlReport", "PinnedPaths", "Quarantined", "describe_quarantined"]
