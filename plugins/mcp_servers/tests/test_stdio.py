@@ -34,10 +34,14 @@ async def text_of(host, tool, **arguments):
     return (await host.call(tool, **arguments)).blocks()[0].text
 
 
-def servers_running(program):
-    """The processes of ours that run a program of the tests."""
-    below = psutil.Process().children(recursive=True)
-    return [each for each in below if program in " ".join(each.cmdline())]
+def servers_running(block):
+    """The processes of ours that run the program of a block."""
+    found = []
+    for each in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # it has ended meanwhile
+            if block["args"][1] in each.cmdline():
+                found.append(each)
+    return found
 
 
 async def until_restarted(host, tool, **arguments):
@@ -305,10 +309,11 @@ async def test_nobody_waits_for_a_server_that_is_started_again_much_later(mount,
 
 
 async def test_nothing_of_a_server_is_left_after_its_module(mount, plain):
-    host = await mount(plain())
-    assert servers_running("plain_server.py")
+    block = plain()
+    host = await mount(block)
+    assert servers_running(block)
     await host.host.modules.disable("mcp_example")
-    assert not servers_running("plain_server.py")
+    assert not servers_running(block)
 
 
 async def test_the_last_words_of_a_server_are_the_reason_why_it_did_not_start(mount, odd):
@@ -344,9 +349,10 @@ async def test_a_server_with_which_no_handshake_is_possible_is_said_to_be_so(
     monkeypatch.setattr("agentcore_mcp_servers.server._FIRST_PAUSE", 3600)
     monkeypatch.setattr("agentcore_mcp_servers.server._LONGEST_PAUSE", 3600)
     monkeypatch.setattr(link, "START_SECONDS", 1.0 if way == "silent" else 30.0)
-    host = await mount(odd(way, sandbox=sandbox), is_failure_expected=True)
+    block = odd(way, sandbox=sandbox)
+    host = await mount(block, is_failure_expected=True)
     assert said in host.host.modules.get_record("mcp_example").waiting.said.partition("(")[0]
-    assert not servers_running("odd_server.py")
+    assert not servers_running(block)
 
 
 async def test_a_program_that_is_not_there_is_said_to_be(mount):

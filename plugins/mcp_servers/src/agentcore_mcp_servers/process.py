@@ -107,7 +107,11 @@ class ServerProcess:
             ToolError: `server_not_started`.
         """
         dispatcher = LineDispatcher(self._write_line, self._on_odd)
-        await self._start_process(dispatcher)
+        try:
+            await self._start_process(dispatcher)
+        except BaseException:
+            await self.__aexit__()
+            raise
         return dispatcher
 
     async def __aexit__(self, *_: object) -> None:
