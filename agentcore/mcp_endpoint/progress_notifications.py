@@ -131,7 +131,7 @@ class CallEventForwarder:
         self._on_asked = on_asked
 
     def handle_call_event(self, kind: str, told: Mapping[str, Any]) -> None:
-        """Handle an event of the call; implements `agentcore.core.calls.Notify`."""
+        """Handle an event of the call; implements `agentcore.core.calls.call.Notify`."""
         if kind == "approval":
             self._on_asked(told["callId"])
         elif kind == "progress":

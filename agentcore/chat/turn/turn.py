@@ -40,10 +40,10 @@ from agentcore.chat.system import SystemPlan, resolve_modules_and_host
 from agentcore.chat.texts import localized_text, result_text
 from agentcore.chat.turn import history
 from agentcore.chat.turn.attachments import AttachedFiles, attachment_of
-from agentcore.chat.turn.attachments.file_readers import FileReaders
 from agentcore.chat.turn.client_call import ClientCalls
 from agentcore.chat.turn.compaction import Compactor, ModelHistory, SessionKeeper, load_history
 from agentcore.chat.turn.context_shares import DefinitionBudget, fit_reader, folder_chars
+from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.model_reply import ModelReply, Prompt, find_written_form, used_tokens
 from agentcore.chat.turn.prompts import page_source
 from agentcore.chat.turn.server_call import ONLY_LOOKS, READS, ServerCalls, effects_of

@@ -16,7 +16,7 @@ from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.transcript import create_notice
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.system import plan_system
-from agentcore.chat.turn.attachments.file_readers import FileReaders
+from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.stopping import StoppedTurn
 from agentcore.chat.turn.untrusted_text import use_mark
 from agentcore.core.calls.call import ModelReader

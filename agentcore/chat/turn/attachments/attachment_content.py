@@ -10,7 +10,7 @@ from agentcore.api import ArtifactLink
 from agentcore.chat.limits import ATTACHED_CHARS
 from agentcore.chat.session.session_view import AttachmentView
 from agentcore.chat.texts import result_text
-from agentcore.chat.turn.attachments.file_readers import FileReaders
+from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.untrusted_text import mark_untrusted
 from agentcore.core.calls.result_shortening import ArtifactReading, truncate_text
 from agentcore.core.core import Core

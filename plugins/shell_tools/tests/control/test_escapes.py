@@ -166,12 +166,12 @@ async def test_nothing_planted_runs_when_a_person_works_there(
 async def test_what_is_written_through_memory_after_a_look_is_seen(host, root, monkeypatch):
     """Such a write leaves no mark on the file."""
     looks = []
-    lead = "agentcore.supervision.control_files"
-    monkeypatch.setattr(f"{lead}.control_file_entry._UNCERTAIN_NS", 0)
-    monkeypatch.setattr(f"{lead}.control_files.LOOK_SECONDS", 0.05)
-    monkeypatch.setattr(f"{lead}.control_files._SHARE", 0)
-    judge = __import__(f"{lead}.control_files", fromlist=["ControlFiles"]).ControlFiles._check_in_thread
-    monkeypatch.setattr(f"{lead}.control_files.ControlFiles._check_in_thread", lambda guard: (looks.append(1), judge(guard))[1])
+    guard = "agentcore.supervision.control_files.control_files"
+    monkeypatch.setattr("agentcore.supervision.control_files.control_file_entry._UNCERTAIN_NS", 0)
+    monkeypatch.setattr(f"{guard}.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(f"{guard}._SHARE", 0)
+    judge = __import__(guard, fromlist=["ControlFiles"]).ControlFiles._check_in_thread
+    monkeypatch.setattr(f"{guard}.ControlFiles._check_in_thread", lambda files: (looks.append(1), judge(files))[1])
     script = """
 import mmap, os, time
 harm = b'[core]\\n\\tfsmonitor = ../ev\\n'
