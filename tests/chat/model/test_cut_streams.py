@@ -337,3 +337,12 @@ def test_field_of_reasoning_that_a_later_piece_lacks_is_preserved(player):
     delta = {"content": "Yes.", "reasoning_details": pieces}
     found = read_choices(player, {"index": 0, "delta": delta, "finish_reason": "stop"})
     assert found["reasoning_details"] == [{**detail, "text": "Hm."}]
+
+
+@pytest.mark.parametrize("size", [1, 150, 199, 10_000])
+def test_answer_that_repeats_itself_is_stopped_whatever_the_size_of_its_pieces(player, size):
+    whole = "All the same words.\n" * 150 + "".join(f"and line {number}\n" for number in range(100))
+    choices = [{"index": 0, "delta": {"content": whole[at : at + size]}} for at in range(0, len(whole), size)]
+    events = [{"id": "c1", "object": "chat.completion.chunk", "choices": [choice]} for choice in choices]
+    found = player.read("openai", [write_events("openai", events)])
+    assert found["error"] == "answer_repeats"
