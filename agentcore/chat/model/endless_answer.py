@@ -61,13 +61,15 @@ class RepetitionWatch:
         Raises:
             EndlessAnswerError: The text repeats itself.
         """
-        self._tail = (self._tail + chunk)[-_TAIL_CHARS:]
-        self._new_chars += len(chunk)
-        if self._new_chars < _STEP_CHARS:
-            return
-        self._new_chars = 0
-        if unit := find_repeated(self._tail):
-            raise EndlessAnswerError(unit)
+        start = 0
+        # compared at the same places of the text however it is cut, so that chunks do not decide what is stopped
+        while start < len(chunk):
+            step = chunk[start : start + _STEP_CHARS - self._new_chars]
+            start += len(step)
+            self._tail = (self._tail + step)[-_TAIL_CHARS:]
+            self._new_chars = (self._new_chars + len(step)) % _STEP_CHARS
+            if self._new_chars == 0 and (unit := find_repeated(self._tail)):
+                raise EndlessAnswerError(unit)
 
 
 def find_repeated(text: str) -> str:

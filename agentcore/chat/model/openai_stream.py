@@ -7,10 +7,11 @@ stream. The adapter of pydantic-ai reads what comes out of here.
 
 import json
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
 from openai import APIError, AsyncStream
+from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletionChunk
 from openai.types.chat.chat_completion_chunk import (
     Choice,
@@ -20,7 +21,7 @@ from openai.types.chat.chat_completion_chunk import (
 )
 
 from agentcore.chat.model.endless_answer import AnswerSize
-from agentcore.chat.model.thinking_tags import THINKING_FIELD, ThinkingSplitter
+from agentcore.chat.model.thinking_tags import THINKING_FIELD, Kind, ThinkingSplitter
 
 DETAILS_FIELD = "reasoning_details"
 """Reasoning that has to be sent back unchanged, as OpenRouter defines it."""
@@ -34,12 +35,10 @@ class ChatStream:
 
     Args:
         source: The SDK's stream, before anything was read of it.
-        adds_usage: True if the server reports the tokens of each chunk, and not all so far.
     """
 
-    def __init__(self, source: AsyncStream[ChatCompletionChunk], *, adds_usage: bool = False) -> None:
+    def __init__(self, source: AsyncStream[ChatCompletionChunk]) -> None:
         self._source = source
-        self._adds_usage = adds_usage
         self._has_done_mark = False
         self._template: ChatCompletionChunk | None = None
         self._thinking = ThinkingSplitter()
@@ -116,13 +115,14 @@ class ChatStream:
         return ChatCompletionChunk.construct(**{**document, "choices": [whole]})
 
     def _read_usage(self, chunk: ChatCompletionChunk) -> None:
-        if chunk.usage is None:
-            return
-        if self._usage is None or not self._adds_usage:
+        """Remember the tokens that a chunk reports; servers that report them repeatedly send the sum so far."""
+        if chunk.usage is not None:
             self._usage = chunk.usage
             return
-        for name in ("prompt_tokens", "completion_tokens", "total_tokens"):
-            setattr(self._usage, name, (getattr(self._usage, name) or 0) + (getattr(chunk.usage, name) or 0))
+        own = (chunk.model_extra or {}).get("x_groq")  # Groq's field, the only report unless one is requested
+        usage = own.get("usage") if isinstance(own, dict) else None
+        if isinstance(usage, dict):
+            self._usage = CompletionUsage.construct(**usage)
 
     def _read_delta(self, delta: ChoiceDelta) -> list[dict[str, Any]]:
         fields = {**delta.__dict__, **(delta.model_extra or {})}
@@ -133,6 +133,8 @@ class ChatStream:
         deltas = [fields] if any(fields.values()) else []
         if isinstance(content, str):
             deltas += [self._text_delta(kind, text) for kind, text in self._thinking.add(content)]
+        elif isinstance(content, list):
+            deltas += [self._text_delta(kind, text) for kind, text in _read_blocks(content)]
         elif content:
             self._has_text = True
             deltas.append({"content": content})
@@ -299,7 +301,21 @@ class _ReasoningDetails:
             return
         for name, value in piece.items():
             is_text = name in _JOINED and isinstance(value, str) and isinstance(known.get(name), str)
-            known[name] = known[name] + value if is_text else value
+            if value is not None:
+                known[name] = known[name] + value if is_text else value
+
+
+def _read_blocks(blocks: list[Any]) -> Iterator[tuple[Kind, str]]:
+    """Read content that comes as blocks of text and of thinking, as Mistral's reasoning models send it."""
+    for block in blocks:
+        if not isinstance(block, dict):
+            continue
+        if isinstance(text := block.get("text"), str) and text:
+            yield "answer", text
+        thoughts = block.get("thinking")
+        for thought in thoughts if isinstance(thoughts, list) else ():
+            if isinstance(thought, dict) and isinstance(text := thought.get("text"), str) and text:
+                yield "thinking", text
 
 
 def _parse_object(body: bytes) -> dict[str, Any]:
