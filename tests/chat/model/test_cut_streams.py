@@ -141,6 +141,7 @@ def test_providers_page_lists_the_recordings():
     assert sorted(listed) == sorted(expected)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", ["mistral", "gemini", "ollama", "anthropic"])
 def test_cut_at_any_byte_changes_nothing(player, name):
     protocol, body = SOURCES[name]["protocol"], recorded(name)
@@ -305,6 +306,7 @@ class Recut:
         return {**merged, "choices": [{**tail, "delta": delta, "finish_reason": reason}]}
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=25)
 @given(chance=st.randoms(use_true_random=False))
