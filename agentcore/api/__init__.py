@@ -1,5 +1,6 @@
 """Everything that a module may import from agentcore."""
 
+import sys
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field, SecretStr
@@ -165,6 +166,12 @@ __all__ = [
     "seen_text",
     "tool",
 ]
+
+if sys.version_info < (3, 11, 3):
+    # here, because whatever runs a module, and each module, imports it, and `agentcore --help` does not
+    from agentcore.timeout_backport import repair_timeouts
+
+    repair_timeouts()
 
 _CONTROL_FILES = frozenset(("ConfinedRun", "ControlFiles", "Quarantined", "describe_quarantined"))
 
