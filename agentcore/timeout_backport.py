@@ -10,7 +10,7 @@ from types import TracebackType
 
 
 def repair_timeouts() -> None:
-    """Replace the methods of `asyncio.Timeout` by what newer versions do (bpo gh-102780)."""
+    """Replace the methods of `asyncio.Timeout` by what Python 3.11.3 does (issue 102780 of CPython)."""
     enter, leave = Timeout.__aenter__, Timeout.__aexit__
 
     async def __aenter__(self: Timeout) -> Timeout:  # noqa: N807 - it becomes the method
