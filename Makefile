@@ -78,10 +78,10 @@ test-heavy: dev
 
 # with their modules in a process of their own
 test-apart: dev
-	export AGENTCORE_TEST_ISOLATION=process && $(TESTS) -m 'not more' $(or $(ARGS),$(ISOLATED_PART))
+	export AGENTCORE_TEST_ISOLATION=process && $(TESTS) $(or $(ARGS),$(ISOLATED_PART))
 
 test-isolated: dev
-	export AGENTCORE_TEST_ISOLATION=process && $(TESTS) -m 'not more' $(ISOLATED) $(ARGS)
+	export AGENTCORE_TEST_ISOLATION=process && $(TESTS) $(ISOLATED) $(ARGS)
 
 # one worker per core: each reads all fast tests first, and none of them waits for anything but a processor
 test-fast: dev

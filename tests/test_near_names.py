@@ -35,6 +35,7 @@ def compared(monkeypatch):
     return lengths
 
 
+@pytest.mark.more
 @pytest.mark.spec("S7")
 async def test_unknown_arguments_are_compared_for_those_that_the_error_names(agentcore_host, compared):
     running = await agentcore_host(modules=[Reader()])

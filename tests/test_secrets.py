@@ -179,6 +179,7 @@ def test_no_number_that_counts_something_is_hidden(name: str, kind: str, number:
     assert shown == {"a": [{name.format(kind): number}]}
 
 
+@pytest.mark.more
 @given(
     st.sampled_from([*SECRET, *(f"my_{name}" for name in SECRET if name != "pin"), "my_tokenizer_token"]),
     st.text(min_size=1).filter(lambda text: not text.isdigit()) | st.lists(st.integers(), min_size=1),

@@ -62,6 +62,7 @@ async def test_settings_of_the_class_in_brackets_are_read_and_checked(agentcore_
         await agentcore_host([module], config={"config": {name: {"most": 0}}})
 
 
+@pytest.mark.more
 def test_type_checker_knows_the_settings_and_what_a_preview_is(tmp_path: Path):
     """mypy sees the two mistakes at the end, and no other."""
     pytest.importorskip("mypy")

@@ -152,6 +152,7 @@ def test_every_kind_is_documented():
     assert all(any(f"`{kind.key}`" in row for row in rows) for kind in KINDS)
 
 
+@pytest.mark.more
 def test_further_kind_needs_its_class_and_its_place_in_the_table_alone(place):
     write_rules(place, {"decision": "deny", "tag": "draft *"}, {"decision": "deny", "tag": "final"})
     schema = json.loads(agentcore(place, "config", "schema", further=True))["$defs"]["ApprovalRule"]

@@ -158,6 +158,7 @@ async def test_refusal_that_was_not_about_the_pictures_is_said_and_they_are_sent
     assert ["data:image" in json.dumps(request) for request in provider.requests] == [True, False, True]
 
 
+@pytest.mark.more
 @pytest.mark.processes
 async def test_large_picture_is_made_smaller_and_a_damaged_one_is_not_sent(open_talk, provider):
     provider.say("Noise.")
@@ -174,6 +175,7 @@ async def test_large_picture_is_made_smaller_and_a_damaged_one_is_not_sent(open_
     assert "the picture cannot be shown: it is damaged" in provider.sent
 
 
+@pytest.mark.more
 @pytest.mark.processes
 async def test_pdf_is_read_and_other_files_go_by_name(open_talk, provider):
     provider.say("A report.")
@@ -188,6 +190,7 @@ async def test_pdf_is_read_and_other_files_go_by_name(open_talk, provider):
     assert f"[artifact {archive['artifactId']}: data.zip, application/zip, 64 bytes" in told
 
 
+@pytest.mark.more
 @pytest.mark.processes
 async def test_document_is_read_and_a_damaged_one_says_why(open_talk, provider):
     provider.say("A report.")

@@ -197,6 +197,7 @@ async def test_call_that_waits_on_a_host_waits_over_a_restart_until_that_is_back
     assert (server.ran, there.ran) == ([], ["x"])
 
 
+@pytest.mark.more
 @pytest.mark.processes
 async def test_host_is_chosen_on_the_command_line(open_talk, provider, tmp_path):
     provider.say("Hello.")

@@ -45,6 +45,7 @@ def with_racks(place):
     return {"PYTHONPATH": str(site)}
 
 
+@pytest.mark.more
 def test_help_lists_the_options_and_commands_of_a_kind(place, with_racks):
     assert "Of a rack: the slot of this machine." in place.run("host", "--help", environ=with_racks).out
     assert "Have a rack blink." in place.run("hosts", "--help", environ=with_racks).out

@@ -75,6 +75,7 @@ def test_output_is_json_and_nothing_else(folder, words):
     assert isinstance(json.loads(done.stdout), dict), done.stderr
 
 
+@pytest.mark.more
 def test_what_modules_print_is_in_the_log(folder):
     assert json.loads(run(folder, "call", "noise", "--json").stdout)["ok"]
     lines = [json.loads(line) for line in run(folder, "logs", "--json").stdout.splitlines()]
@@ -87,10 +88,12 @@ def test_what_modules_print_is_in_the_log(folder):
     }
 
 
+@pytest.mark.more
 def test_without_json_modules_print_as_before(folder):
     assert "print in a call" in run(folder, "call", "noise").stdout
 
 
+@pytest.mark.more
 def test_failed_command_prints_nothing_to_standard_output(folder):
     done = run(folder, "tools", "nothing", "--json")
     assert (done.returncode, done.stdout) == (1, "")

@@ -39,5 +39,6 @@ def test_process_that_embeds_a_host_or_a_server_has_its_libraries_as_they_are():
     assert _printed(_EMBEDDED) == ["True", "True", "True"]
 
 
+@pytest.mark.more
 def test_own_commands_do_without_rich_and_leave_it_to_modules():
     assert _printed(_OWN) == ["False", "None", "rich", "True"]

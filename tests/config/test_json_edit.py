@@ -56,6 +56,7 @@ def test_added_member_comes_last_and_leaves_the_others_alone(source: JsonSource,
             assert edited.spans[path] == span
 
 
+@pytest.mark.more
 @given(sources(st.dictionaries(NAMES, VALUES, max_size=2)), VALUES)
 def test_objects_missing_on_the_way_are_added(source: JsonSource, value: Any) -> None:
     edited = JsonSource(with_value(source, ("long key", "b", "c"), value))

@@ -62,6 +62,7 @@ async def gone(former: set[threading.Thread]) -> None:
             await asyncio.sleep(0.01)
 
 
+@pytest.mark.more
 @pytest.mark.spec("S4", "S7")
 @pytest.mark.slow
 async def test_fifty_hosts_leave_no_thread_task_or_descriptor(open_host):

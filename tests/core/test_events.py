@@ -67,6 +67,7 @@ def test_events_of_all_together_are_bounded_in_bytes_and_the_oldest_go():
     assert numbers(kept) == list(range(100 - len(kept), 100))
 
 
+@pytest.mark.more
 @pytest.mark.spec("S7")
 def test_kept_event_holds_no_values_beside_its_text():
     """100,000 empty lists are 300 kB as text, and more than 5 MB as values."""
@@ -85,6 +86,7 @@ def test_kept_event_holds_no_values_beside_its_text():
     assert held < MODULE_EVENTS_KEPT_BYTES
 
 
+@pytest.mark.more
 @pytest.mark.spec("S7")
 @pytest.mark.parametrize(
     "fields",
@@ -193,6 +195,7 @@ def published():
     return visitor.found
 
 
+@pytest.mark.more
 @pytest.mark.slow
 def test_all_that_the_server_publishes_is_declared_with_its_fields():
     found = published()

@@ -135,6 +135,7 @@ def test_what_joining_does_not_understand_is_refused(source, message):
         join_scripts({"page/b.js": other, "page/a.js": f"{source}\n"})
 
 
+@pytest.mark.more
 @pytest.mark.slow
 def test_real_extension_is_made_of_its_sources_and_passes_what_stores_look_at(tmp_path):
     built = tmp_path / "extension"

@@ -183,6 +183,7 @@ _LINES = st.one_of(
 )
 
 
+@pytest.mark.more
 @pytest.mark.usefixtures("git")
 @settings(deadline=None, max_examples=150)
 @given(st.lists(_LINES, max_size=6).map(lambda lines: "[core]\n" + "".join(lines)))

@@ -68,6 +68,7 @@ def test_both_ways_agree_and_never_leave_the_root(tree: Path, parts: list[str], 
         assert not os.path.exists(tree / path)
 
 
+@pytest.mark.more
 @pytest.mark.spec("S3")
 @settings(max_examples=500, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(parts=st.lists(part, min_size=1, max_size=7))

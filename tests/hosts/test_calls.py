@@ -126,6 +126,7 @@ async def test_call_knows_who_asked_and_for_which_session(shared_host):
     assert outcome.result.data == {"principal": "token", "session": "s1", "call": outcome.call_id}
 
 
+@pytest.mark.more
 async def test_settings_arrive_and_wrong_ones_are_told_with_their_place(agentcore_host):
     config = {"config": {"faraway": {"greeting": "good day"}}}
     host = await agentcore_host(modules=[Faraway()], isolation="process", config=config)
@@ -307,6 +308,7 @@ async def test_preview_of_the_host_is_what_a_person_sees(agentcore_host):
     assert asked.preview.words == "Write a.txt"
 
 
+@pytest.mark.more
 async def test_thread_of_a_preview_stops_in_its_process_when_its_time_is_over(agentcore_host):
     host = await agentcore_host(modules=[Previewing()], isolation="process")
     outcome = await host.outcome("ponder", principal=Principal("chat", "default"), session_id="s1")

@@ -74,6 +74,7 @@ def start(agentcore_host, modules):
     return start
 
 
+@pytest.mark.more
 async def test_reload_takes_changed_code_and_broken_code_leaves_what_runs(start, modules):
     _write(modules, 1)
     host = await start("changing")
@@ -96,6 +97,7 @@ async def test_reload_takes_changed_code_and_broken_code_leaves_what_runs(start,
     assert (await host.call("near")).content[0].text == "near"
 
 
+@pytest.mark.more
 async def test_disabled_module_ends_the_process_with_the_last_one(start, modules):
     _write(modules)
     host = await start("changing")
@@ -126,6 +128,7 @@ async def test_module_that_is_not_there_is_missing_and_the_others_run(start, mod
     assert (await host.call("version")).data["version"] == 1
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "init", ["os._exit(7)", pytest.param("import ctypes; ctypes.string_at(0)", marks=pytest.mark.more)]
 )

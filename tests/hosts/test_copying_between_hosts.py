@@ -98,6 +98,7 @@ async def until_half_is_there(place: Place) -> None:
             await asyncio.sleep(0.02)
 
 
+@pytest.mark.more
 async def test_a_large_file_goes_each_way_with_a_persons_word_each_time(server_place, laptop):
     """To the laptop and back; what the person is shown says what goes where, and nothing is left over."""
     sent = write(server_place.workspace / "big.bin", SEVERAL_PIECES, 0o751)
@@ -177,6 +178,7 @@ async def test_a_copy_reports_its_bytes_while_it_waits_for_a_person(server_place
     assert "3,145,728 of 3,145,728 bytes" in progress[-1]["message"]
 
 
+@pytest.mark.more
 async def test_what_cannot_be_copied_is_refused_before_anybody_is_asked(server_place, laptop):
     server_place.write_app(modules=["fs_tools"], config={"fs_tools": {"between_hosts_mb": 1}})
     here, there = server_place.workspace, laptop.workspace
@@ -219,6 +221,7 @@ async def test_what_cannot_be_copied_is_refused_before_anybody_is_asked(server_p
             assert (await response.json())["calls"] == []
 
 
+@pytest.mark.more
 async def test_a_host_whose_files_may_not_be_changed_takes_none_and_a_protected_one_is_named(server_place, laptop):
     (server_place.workspace / "hook").write_text("#!/bin/sh\n")
     (laptop.workspace / ".git").mkdir()
@@ -241,6 +244,7 @@ async def test_a_host_whose_files_may_not_be_changed_takes_none_and_a_protected_
     assert refused["type"] == "workspace_read_only"
 
 
+@pytest.mark.more
 async def test_the_tools_are_offered_only_while_there_is_a_host(server_place, laptop):
     async def offered(server: Server, **query: str) -> set[str]:
         path = "/api/tools" + "".join(f"?{name}={value}" for name, value in query.items())

@@ -117,6 +117,7 @@ async def test_neither_the_token_nor_a_page_lets_a_host_in(server_place, laptop)
     assert answer["error"]["type"] == "not_found"
 
 
+@pytest.mark.more
 async def test_calls_on_their_way_when_the_server_is_killed_end_once(server_place, laptop):
     """Ten calls on their way when the server is killed: the next one gives each its end, sent again with its id."""
     async with serving(server_place) as server:
@@ -144,6 +145,7 @@ async def test_calls_on_their_way_when_the_server_is_killed_end_once(server_plac
     assert sorted(map(int, log.read_text().split())) == list(range(10)), "nothing ran twice"
 
 
+@pytest.mark.more
 async def test_a_killed_worker_ends_its_calls_and_comes_back_by_itself(server_place, laptop):
     async with serving(server_place) as server:
         async with paired(server, laptop, "laptop") as worker:
@@ -196,6 +198,7 @@ async def test_a_forgotten_host_is_cut_off_and_its_program_says_so(server_place,
     assert answer["error"]["type"] == "host_not_found"
 
 
+@pytest.mark.more
 async def test_a_disconnected_host_stays_out_until_it_is_let_in_again(server_place, laptop):
     async with serving(server_place) as server, paired(server, laptop, "laptop") as worker:
         assert (await server.post("/api/hosts/laptop/disconnect"))["state"] == "disconnected"
@@ -231,6 +234,7 @@ async def test_a_second_program_with_the_same_key_is_turned_away(server_place, l
         assert (await server.host("laptop"))["state"] == "running"
 
 
+@pytest.mark.more
 async def test_a_tool_that_changed_waits_for_a_person(server_place, laptop):
     async with serving(server_place) as server:
         async with paired(server, laptop, "laptop"):

@@ -326,6 +326,7 @@ async def approve_next(server: Server) -> Message:
     return card
 
 
+@pytest.mark.more
 async def test_host_acts_on_the_browser_of_the_session_by_dotted_names(with_browser, site):
     server = with_browser
     async with bare_host(server, "puppeteer", [TOOL]) as host:

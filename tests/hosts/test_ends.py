@@ -179,6 +179,7 @@ async def test_end_of_a_process_ends_its_calls_with_a_reason_and_nothing_else(ho
     assert (after["calm_pid"], after["near_pid"]) == (before["calm_pid"], before["near_pid"])
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("at_once", [False, pytest.param(True, marks=MORE)])
 async def test_process_that_takes_too_much_memory_is_ended(agentcore_host, at_once):
     modules = [Perilous(), Calm(), Near()]
@@ -189,6 +190,7 @@ async def test_process_that_takes_too_much_memory_is_ended(agentcore_host, at_on
     await _again(host)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("stream", "line"),
     [

@@ -322,6 +322,7 @@ async def test_a_machine_adds_few_rows_to_the_record_and_none_about_calls_of_oth
     assert not {"forged", "control_file_quarantined"} & {row["outcome"] for row in rows}
 
 
+@pytest.mark.more
 async def test_a_machine_hears_of_the_end_of_sessions_whose_calls_it_got_and_of_no_others(place, provider):
     """Also of those whose calls it got from an earlier start of the server."""
     known = []

@@ -90,6 +90,7 @@ def _some_more(lies: Collection[Any], *representatives: Any) -> list[Any]:
     return [lie if lie in representatives else pytest.param(lie, marks=pytest.mark.more) for lie in lies]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "lie",
     _some_more(

@@ -61,6 +61,7 @@ async def visit_again(server, **where):
     return answer["data"]
 
 
+@pytest.mark.more
 async def test_process_host_that_dies_leaves_the_tab_with_the_address_to_the_next_one(tmp_path):
     home = place(tmp_path, modules=["stations"], hosts={"own": {"kind": "process", "modules": ["stations"]}})
     async with serving(home) as server:

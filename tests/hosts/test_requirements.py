@@ -79,6 +79,7 @@ def box(tmp_path):
     return place
 
 
+@pytest.mark.more
 async def test_in_a_process_of_this_machine_it_is_installed_there(box):
     async with serving(box) as server:
         missing = await requirement(server)

@@ -99,6 +99,7 @@ async def test_calls_of_a_killed_server_are_interrupted_once_and_run_once(served
     assert sorted(map(int, (tmp_path / "log").read_text().split())) == list(range(CALLS))
 
 
+@pytest.mark.more
 async def test_server_that_stops_leaves_no_process_and_no_file_of_its_hosts(served, tmp_path):
     async with served.running() as server:
         calls = await _begin(server, tmp_path)

@@ -63,6 +63,7 @@ LATE = textwrap.dedent("""
 """)
 
 
+@pytest.mark.more
 @pytest.mark.spec("S4", "S7")
 @pytest.mark.parametrize("tool", ["spin", "match"])
 def test_loop_that_stays_held_ends_the_server_which_says_why(start_server, tool):
@@ -83,6 +84,7 @@ def test_loop_that_stays_held_ends_the_server_which_says_why(start_server, tool)
     assert (report["module"], report["tool"], report["ended"]) == ("holding", tool, True)
 
 
+@pytest.mark.more
 @pytest.mark.spec("S4", "S7")
 @pytest.mark.parametrize("tool", ["spin", "match"])
 def test_signal_ends_a_held_server_within_the_grace(start_server, tool):
@@ -94,6 +96,7 @@ def test_signal_ends_a_held_server_within_the_grace(start_server, tool):
     assert server.process.wait(LIMIT_S) == 24
 
 
+@pytest.mark.more
 @pytest.mark.spec("S4")
 @pytest.mark.parametrize("tool", ["spin", "match"])
 def test_clients_are_told_who_holds_the_server_and_what_to_do(start_server, tool):
@@ -119,6 +122,7 @@ def test_clients_are_told_who_holds_the_server_and_what_to_do(start_server, tool
     assert not (server.state / "loop_blocked.json").exists()
 
 
+@pytest.mark.more
 @pytest.mark.spec("S4")
 def test_thread_that_keeps_the_lock_of_the_interpreter_is_named_afterwards_too(start_server):
     server = start_server({"holding": HOLDING}, loop_blocked_max=3600)

@@ -152,6 +152,7 @@ def test_second_signal_ends_what_a_module_has_started_too(leaving, tmp_path):
     gone({child})
 
 
+@pytest.mark.more
 @pytest.mark.spec("S7")
 @pytest.mark.parametrize("at_exit", ["time.sleep(3600)", "__import__('re').fullmatch('(a|aa)+', 'a' * 200 + 'b')"])
 def test_function_for_the_exit_does_not_hold_it(leaving, tmp_path, at_exit):

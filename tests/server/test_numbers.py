@@ -40,6 +40,7 @@ async def test_huge_time_limit_of_a_call_is_refused_and_not_a_fault(make_server)
     assert (status, body["error"]["type"]) == (400, "invalid_body")
 
 
+@pytest.mark.more
 @pytest.mark.source_tree
 @pytest.mark.slow
 async def test_each_number_of_a_bundled_tool_and_setting_has_a_bound(make_server):

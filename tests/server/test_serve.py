@@ -125,6 +125,7 @@ def test_off_a_terminal_one_line_says_where_it_is_and_nothing_secret(start):
     assert "code" not in out
 
 
+@pytest.mark.more
 @pytest.mark.spec("K4")
 def test_approval_view_keeps_its_port_where_it_can_and_its_browsers_only_then(start):
     first = start()
@@ -140,6 +141,7 @@ def test_approval_view_keeps_its_port_where_it_can_and_its_browsers_only_then(st
         assert third.line("server_ready")["approval_address"] != before
 
 
+@pytest.mark.more
 @pytest.mark.spec("K4")
 def test_views_of_tools_keep_their_port_so_that_open_pages_find_them(start):
     ports = []
@@ -154,6 +156,7 @@ def test_views_of_tools_keep_their_port_so_that_open_pages_find_them(start):
     assert ports[0] == ports[1]
 
 
+@pytest.mark.more
 @pytest.mark.spec("K4")
 def test_server_json_tells_clients_and_is_gone_afterwards(start):
     server = start()
@@ -168,6 +171,7 @@ def test_server_json_tells_clients_and_is_gone_afterwards(start):
     assert not (server.state / "server.json").exists()
 
 
+@pytest.mark.more
 @pytest.mark.spec("S7")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_end_lets_a_call_finish_and_stops_modules_after_it(start, number):
@@ -182,6 +186,7 @@ def test_end_lets_a_call_finish_and_stops_modules_after_it(start, number):
     assert server.line("server_stopped")
 
 
+@pytest.mark.more
 @pytest.mark.spec("S7")
 def test_call_that_outlasts_the_grace_is_told_why_it_ends(start):
     server = start(grace_s=0.5)
@@ -193,6 +198,7 @@ def test_call_that_outlasts_the_grace_is_told_why_it_ends(start):
     assert server.process.wait(60) == 0
 
 
+@pytest.mark.more
 @pytest.mark.spec("S7")
 def test_second_signal_ends_at_once(start):
     server = start()
@@ -206,6 +212,7 @@ def test_second_signal_ends_at_once(start):
     call.communicate(timeout=60)
 
 
+@pytest.mark.more
 @pytest.mark.spec("S7")
 def test_code_that_holds_the_event_loop_does_not_hold_the_end(start):
     server = start("hurried")

@@ -142,6 +142,7 @@ async def test_killing_the_supervisor_of_a_command_kills_the_command_too(run, ma
     assert await again.wait() == 5
 
 
+@pytest.mark.more
 async def test_two_hundred_commands_run_at_once_and_end_together(supervisor, run, mark):
     await asyncio.gather(*(run(f"exec -a {mark} sleep 600") for _ in range(200)))
     await wait_until(lambda: len(living(mark)) == 200)

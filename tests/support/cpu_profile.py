@@ -1,4 +1,4 @@
-"""Processor time of tests by phase, folder and fixture, with the processes that they start.
+"""Processor time of tests by phase, folder, file, fixture and test, with the processes that they start.
 
 Run with `make test ARGS='-p tests.support.cpu_profile'`; the report comes last. Processor time says what a test costs
 also where the machine is busy, which its duration does not. The time of a process whose parent died before is lost.
@@ -50,10 +50,11 @@ def _ticks_of(pid: str) -> int:
 
 
 class CpuProfile:
-    """Adds up seconds by phase, folder, file and fixture; workers hand theirs to the main process."""
+    """Adds up seconds by phase, folder, file, fixture and test; workers hand theirs to the main process."""
 
     def __init__(self) -> None:
-        self.seconds: dict[str, Counter[str]] = {name: Counter() for name in ("phase", "folder", "file", "fixture")}
+        kinds = ("phase", "folder", "file", "fixture", "test")
+        self.seconds: dict[str, Counter[str]] = {name: Counter() for name in kinds}
 
     def add(self, kind: str, name: str, seconds: float) -> None:
         """Add the time of something."""
@@ -92,6 +93,7 @@ class CpuProfile:
             file = item.nodeid.partition("::")[0]
             self.add("phase", phase, seconds)
             self.add("file", file, seconds)
+            self.add("test", item.nodeid.partition("[")[0], seconds)
             self.add("folder", "/".join(file.split("/")[: 3 if file.startswith("plugins/") else 2]), seconds)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

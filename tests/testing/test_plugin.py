@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 EMPTY_RUN = (
     "import sys, pytest\n"
     "{before}"
@@ -24,6 +26,7 @@ def run_pytest(folder, *options, before=""):
     return output, loaded.split()
 
 
+@pytest.mark.more
 def test_project_that_uses_no_fixture_loads_nothing(tmp_path):
     (tmp_path / "test_other.py").write_text("def test_passes(): pass\n")
     output, loaded = run_pytest(tmp_path)
@@ -31,6 +34,7 @@ def test_project_that_uses_no_fixture_loads_nothing(tmp_path):
     assert loaded == []
 
 
+@pytest.mark.more
 def test_fixtures_are_offered_with_their_purpose(tmp_path):
     output, _ = run_pytest(tmp_path, "--fixtures")
     assert "agentcore_host" in output
@@ -44,6 +48,7 @@ def test_project_without_pytest_asyncio_is_left_alone(tmp_path):
     assert "agentcore_host" not in output
 
 
+@pytest.mark.more
 def test_fixtures_work_in_a_project_of_somebody_else(tmp_path):
     (tmp_path / "pytest.ini").write_text(
         "[pytest]\nasyncio_mode = strict\nasyncio_default_fixture_loop_scope = function\n"

@@ -89,6 +89,7 @@ def test_nulls_and_json_text_become_what_they_stand_for(arguments, data):
     assert json.dumps(sent) == before
 
 
+@pytest.mark.more
 @pytest.mark.spec("K9")
 @given(arguments=st.dictionaries(st.sampled_from([*SCHEMA["properties"], "other"]), values))
 def test_whatever_comes_is_put_right_once_and_nothing_valid_is_lost(arguments):

@@ -1,5 +1,6 @@
 """axe-core finds nothing serious on any view of the shell, in both themes, on a desk and on a phone."""
 
+import pytest
 from playwright.async_api import expect
 
 from agentcore.api import Module, tool
@@ -52,6 +53,7 @@ async def test_views_are_accessible(start_webui, axe_problems):
         assert await axe_problems(page) == [], path
 
 
+@pytest.mark.more
 async def test_log_in_is_accessible(start_webui, axe_problems):
     ui = await start_webui()
     ui.allowed_errors.append("401")
@@ -60,6 +62,7 @@ async def test_log_in_is_accessible(start_webui, axe_problems):
     assert await axe_problems(page) == []
 
 
+@pytest.mark.more
 async def test_dialog_messages_and_banner_are_accessible(start_webui, axe_problems):
     ui = await start_webui([Clock])
     page = await ui.page("#/nowhere")
@@ -75,6 +78,7 @@ async def test_dialog_messages_and_banner_are_accessible(start_webui, axe_proble
     assert await axe_problems(page) == []
 
 
+@pytest.mark.more
 async def test_phone_and_its_drawer_are_accessible(start_webui, axe_problems):
     ui = await start_webui([Clock, Broken])
     page = await ui.page("#/modules", viewport=PHONE, locale="zh-CN")

@@ -51,6 +51,7 @@ async def test_first_load_is_small(start_webui):
     assert sum(len(gzip.compress(body)) for body in bodies) < GZIP_LIMIT
 
 
+@pytest.mark.more
 async def test_what_a_view_needs_is_loaded_with_the_view(start_webui):
     ui = await start_webui()
     page, paths = await first_load(ui)
@@ -60,6 +61,7 @@ async def test_what_a_view_needs_is_loaded_with_the_view(start_webui):
         await page.get_by_role("link", name="Modules", exact=True).click()
 
 
+@pytest.mark.more
 async def test_document_names_what_the_application_imports(start_webui):
     """A script that is imported and not named costs a round trip; one that is named and not used costs its size."""
     ui = await start_webui()
@@ -72,6 +74,7 @@ async def test_document_names_what_the_application_imports(start_webui):
     assert sorted(named - needed) == [], "in index.html, but not imported by the application"
 
 
+@pytest.mark.more
 @pytest.mark.spec("S1")
 async def test_policy_allows_own_sources_and_one_inline_script(start_webui):
     ui = await start_webui()
@@ -102,6 +105,7 @@ async def test_policy_stops_a_script_and_a_style_that_got_into_the_page(start_we
     assert await page.evaluate("window.didRun") is None
 
 
+@pytest.mark.more
 @pytest.mark.source_tree
 @pytest.mark.skipif(not TSC.exists(), reason="types are checked after `npm ci`")
 def test_types_of_all_scripts_are_right():

@@ -184,6 +184,7 @@ def pdf_of(text: bytes) -> bytes:
     return made + table + b"startxref\n%d\n%%%%EOF\n" % len(made)
 
 
+@pytest.mark.more
 @pytest.mark.processes
 async def test_pdf_is_read_as_its_text(keep) -> None:
     pdf = pdf_of(b"The tide comes at nine.")
@@ -197,6 +198,7 @@ async def test_pdf_is_read_as_its_text(keep) -> None:
     assert "it is damaged" in why.blocks()[0].text
 
 
+@pytest.mark.more
 @pytest.mark.processes
 async def test_document_is_read_whatever_type_its_server_named(keep) -> None:
     file = io.BytesIO()

@@ -101,6 +101,7 @@ async def test_saving_is_a_write_and_searching_reads(agentcore_host: HostFactory
     ]
 
 
+@pytest.mark.more
 @settings(deadline=None)
 @given(content=st.text(min_size=1, max_size=200), data=st.data())
 def test_every_word_of_a_memory_finds_it(

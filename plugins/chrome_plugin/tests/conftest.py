@@ -22,6 +22,7 @@ import pytest_asyncio
 from agentcore.api import Text, ToolError, ToolResult
 from agentcore.testing import RunningHost
 from agentcore.testing.hosting import HostPlan, running_host
+from tests import programs
 
 _HERE = Path(__file__).parent
 
@@ -159,7 +160,10 @@ class SharedHost:
         if not all(_is_running(pid) for pid in self._pids):
             await self.stop()
         if self._host is None:
-            self._host = await self._stack.enter_async_context(_hosting(self._folders.mktemp("host")))
+            # the headless shell where it is installed: a third less work, and a second browser to try the tools in
+            shell = programs.find("chromium-headless-shell")
+            settings = {"executable": shell} if shell else {}
+            self._host = await self._stack.enter_async_context(_hosting(self._folders.mktemp("host"), **settings))
         return self._host
 
     async def browser_id(self) -> str:

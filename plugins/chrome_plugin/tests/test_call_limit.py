@@ -108,6 +108,7 @@ async def test_tools_that_take_a_limit_are_all_here(host):
     assert limited == {*OF_BROWSER, *OF_CHROME, "chrome_new_tab"}
 
 
+@pytest.mark.more
 async def test_page_tools_end_in_time_while_the_browser_is_stopped(host, site, bounded):
     _, pid = await open_page(host, site)
     with stopped(pid):
@@ -116,6 +117,7 @@ async def test_page_tools_end_in_time_while_the_browser_is_stopped(host, site, b
     await works_again(host, site)
 
 
+@pytest.mark.more
 async def test_tab_tools_end_in_time_while_the_browser_is_stopped_and_it_can_be_closed(host, site, bounded):
     launched = (await host.outcome("chrome_launch", {}, session_id=SESSION)).unwrap().data
     browser = {"browserId": launched["browserId"]}
@@ -130,6 +132,7 @@ async def test_tab_tools_end_in_time_while_the_browser_is_stopped_and_it_can_be_
                 await asyncio.sleep(0.05)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "script",
     [
@@ -146,6 +149,7 @@ async def test_tools_end_in_time_in_a_page_that_hangs(host, site, bounded, scrip
     await works_again(host, site)
 
 
+@pytest.mark.more
 async def test_tools_end_in_time_while_a_dialog_is_open(host, site, bounded):
     for tool in HANGING:
         await open_page(host, site, "/dialogs")
@@ -169,6 +173,7 @@ async def test_call_behind_a_person_who_drives_waits_without_its_time(host, site
     assert (await waiting).unwrap().data["value"] == 42
 
 
+@pytest.mark.more
 async def test_browser_that_takes_long_to_start_goes_on_and_is_found_by_the_next_call(start_host, site):
     host = await start_host()
     arguments = {"url": site.url("/"), "timeoutMs": 1}

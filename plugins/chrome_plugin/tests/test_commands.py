@@ -110,6 +110,7 @@ def test_a_truncated_download_leaves_no_browser(machine, server):
     assert machine.run("install").returncode == 0
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "address", ["http://127.0.0.1:9", pytest.param("http://no-such-host.invalid", marks=pytest.mark.more)]
 )
@@ -120,6 +121,7 @@ def test_without_a_network_it_says_so(machine, address):
     assert "ECONNREFUSED" in done.stderr or "ENOTFOUND" in done.stderr or "EAI_AGAIN" in done.stderr
 
 
+@pytest.mark.more
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root installs packages")
 def test_root_gets_the_package_where_the_download_is_refused(machine, server):
     server.status = 404
@@ -146,6 +148,7 @@ def test_two_refusals_are_both_named(machine, server):
     assert "apt-get update failed: E: Unable to locate package chromium" in done.stderr
 
 
+@pytest.mark.more
 def test_a_program_that_does_not_start_is_no_success(machine, server):
     server.archive = without.archive_with("chrome-linux64/chrome", "#!/bin/sh\necho no room >&2\nexit 1\n")
     done = machine.run("install")
@@ -153,6 +156,7 @@ def test_a_program_that_does_not_start_is_no_success(machine, server):
     assert "browser_launch_failed" in done.stderr
 
 
+@pytest.mark.more
 def test_missing_system_libraries_are_named_with_the_command_that_installs_them(machine, server):
     script = "#!/bin/sh\necho 'chrome: error while loading shared libraries: libnss3.so: cannot open' >&2\nexit 127\n"
     server.archive = without.archive_with("chrome-linux64/chrome", script)
@@ -171,6 +175,7 @@ def test_settings_that_name_another_browser_are_not_overridden(machine, server):
     assert server.asked == []
 
 
+@pytest.mark.more
 def test_the_stub_of_ubuntus_snap_is_no_browser(machine):
     stub = machine.folder / "bin" / "chromium-browser"
     stub.write_text('#!/bin/sh\necho "Command requires: snap install chromium"\nexit 1\n')
@@ -178,6 +183,7 @@ def test_the_stub_of_ubuntus_snap_is_no_browser(machine):
     assert "there is no browser on this machine" in machine.run("status").stderr
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("as_root", [True, False])
 def test_a_library_that_playwright_itself_needs_is_installed_first(machine, server, as_root):
     """A minimal Debian has no libatomic1, without which the Node.js inside Playwright does not start."""

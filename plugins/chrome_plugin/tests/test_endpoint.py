@@ -121,6 +121,7 @@ async def test_one_that_never_answers_is_given_up():
     assert (answer.state, "no answer within" in answer.said) == ("unreachable", True)
 
 
+@pytest.mark.more
 async def test_report_says_endpoint_version_and_state_without_secrets(start_host, elsewhere, browser_program, site):
     async with elsewhere.run_server("--unsafe", "--path=/s3cret-path") as server:
         settings = {"executable": browser_program, "sandbox": False}

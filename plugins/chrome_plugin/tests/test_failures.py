@@ -44,6 +44,7 @@ async def test_page_that_never_rests_gives_no_picture(call, failure, tab, site, 
     assert (await call("chrome_close_tab", tabId=tab)).data["tabId"] == tab
 
 
+@pytest.mark.more
 async def test_page_that_never_rests_gives_no_snapshot_and_takes_no_click_at_a_place(call, failure, site, keep_busy):
     await call("browser_navigate", url=site.url("/"))
     await keep_busy("browser_evaluate")
@@ -59,6 +60,7 @@ async def test_there_is_no_dialog_where_no_page_is_open(host):
     assert outcome.error.type == "no_dialog"
 
 
+@pytest.mark.more
 async def test_picture_beyond_the_bound_is_refused_with_its_size(call, failure, tab, site):
     await call("chrome_navigate", tabId=tab, url=site.url("/"))
     await call("chrome_evaluate", tabId=tab, script=NOISE)
@@ -87,16 +89,19 @@ def failed_download(call, tab, site):
     return run
 
 
+@pytest.mark.more
 async def test_download_that_is_broken_is_told_and_not_kept(failed_download):
     assert await failed_download("/download-broken") == "download_failed"
 
 
+@pytest.mark.more
 @pytest.mark.in_server("makes a bound of the module's code another one")
 async def test_download_beyond_the_bound_is_told_and_not_kept(failed_download, site_module, monkeypatch):
     monkeypatch.setattr("agentcore_chrome.tools.result._DOWNLOAD_BYTES", site_module.HUGE_BYTES - 1)
     assert await failed_download("/download-huge") == "result_too_large"
 
 
+@pytest.mark.more
 async def test_files_beyond_the_bound_are_not_given(call, failure, site, host):
     await call("browser_navigate", url=site.url("/form"))
     with (host.workspace / "huge.bin").open("wb") as file:

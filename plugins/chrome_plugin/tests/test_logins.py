@@ -23,6 +23,7 @@ async def test_login_of_the_settings_is_given_to_its_host_alone(start_host, site
     assert LOGIN not in str(caught.value) + shown_settings(host)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("path", ["/guarded", "/guarded-empty"])
 async def test_login_that_nobody_has_set_or_can_be_asked_for_names_its_setting(act, fails, site, path):
     error = await fails("browser_navigate", url=site.url(path))
@@ -31,6 +32,7 @@ async def test_login_that_nobody_has_set_or_can_be_asked_for_names_its_setting(a
     assert (await act("browser_navigate", url=site.url("/"))).data["title"] == "Home"
 
 
+@pytest.mark.more
 async def test_login_that_is_wrong_is_said_to_be(start_host, site):
     host = await start_host(("browser",), basic_auth={site.address: "ada:wrong"})
     with pytest.raises(ToolError, match="not accepted") as caught:

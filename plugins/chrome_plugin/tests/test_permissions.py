@@ -59,6 +59,7 @@ async def test_permissions_are_refused_and_the_setting_that_allows_them_is_said(
     await act(host, "browser_wait_for", condition="document.title == 'refused 1'")
 
 
+@pytest.mark.more
 async def test_permissions_are_allowed_by_site(start_host, asking):
     allowed = {asking: ["geolocation", "clipboard-read"]}
     host = await start_host(permissions=allowed, location={"latitude": 52.5, "longitude": 13.4})

@@ -56,6 +56,7 @@ async def test_next_page_has_the_log_ins_of_its_session_alone_after_a_restart(ho
         assert await look(host, site, "other") == ""
 
 
+@pytest.mark.more
 @pytest.mark.in_server("ends a process of the module's")
 async def test_page_has_them_after_the_browser_has_crashed(hosting, tmp_path, site):
     async with hosting(tmp_path / "host", keep_state=True) as host:

@@ -22,6 +22,7 @@ async def text_of(host, **arguments):
     return (await host.call("example_resources", **arguments)).blocks()[0].text
 
 
+@pytest.mark.more
 async def test_resources_and_templates_are_listed_and_read(shared_host):
     host = shared_host
     listed = await host.call("sdk_resources")

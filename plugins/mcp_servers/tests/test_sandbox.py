@@ -209,6 +209,7 @@ async def test_what_the_user_changes_while_a_server_waits_for_requests_stays(mou
     assert {file["path"] for file in event["files"]} <= {".envrc", "mine/CLAUDE.md"}
 
 
+@pytest.mark.more
 async def test_what_cannot_all_be_pinned_is_reported(mount, plain, tmp_path):
     root = tmp_path / "root"
     for number in range(401):

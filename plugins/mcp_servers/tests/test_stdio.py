@@ -54,6 +54,7 @@ async def until_restarted(host, tool, **arguments):
     return await wait_until(call)
 
 
+@pytest.mark.more
 async def test_tools_are_called_under_the_name_of_their_server(shared_host):
     result = await shared_host.call("sdk_add", a=2, b=3)
     assert result.data == {"result": 5}

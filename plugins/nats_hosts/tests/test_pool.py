@@ -63,6 +63,7 @@ async def counted(server, session="s0", **rest):
     return said["data"]["count"]
 
 
+@pytest.mark.more
 async def test_sessions_go_to_hosts_with_room_and_stay_where_they_are(farm):
     await farm.host("one", "--capacity", "3")
     await farm.host("two", "--capacity", "3")
@@ -84,6 +85,7 @@ async def _fits(server, session):
     return (await server.call("count", session_id=session))["ok"]
 
 
+@pytest.mark.more
 async def test_host_that_dies_is_noticed_and_the_next_call_goes_to_another(farm):
     await farm.host("one")
     server = await farm.server()

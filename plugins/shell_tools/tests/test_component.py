@@ -86,6 +86,7 @@ async def ui(shared_ui):
     assert shared_ui.errors == []
 
 
+@pytest.mark.more
 @in_chromium
 async def test_person_watches_a_process_types_into_it_and_ends_it(ui):
     process_id = await ui.spawn('while read line; do echo "got $line"; done')
@@ -122,6 +123,7 @@ async def test_keys_that_are_typed_while_a_terminal_connects_reach_its_process(u
     await ui.page.unroute("**/api/live-control/**")
 
 
+@pytest.mark.more
 @in_chromium
 async def test_terminal_has_the_size_of_its_view_and_keeps_its_output_while_another_tab_is_shown(ui):
     process_id = await ui.spawn("PS1='ready> ' exec bash --norc", terminal=True)
@@ -141,6 +143,7 @@ async def test_terminal_has_the_size_of_its_view_and_keeps_its_output_while_anot
     await expect(ui.screen).to_contain_text(f"red {columns + 1000}")
 
 
+@pytest.mark.more
 @in_chromium
 async def test_closing_its_tab_ends_a_process_and_a_pinned_one_goes_on(ui):
     strip = ui.page.get_by_role("navigation", name="Open resources")
@@ -161,6 +164,7 @@ async def test_closing_its_tab_ends_a_process_and_a_pinned_one_goes_on(ui):
     await expect(tab).to_be_visible()
 
 
+@pytest.mark.more
 @in_chromium
 async def test_list_starts_processes_shows_how_they_ended_and_is_accessible(ui):
     await ui.show()
@@ -179,6 +183,7 @@ async def test_list_starts_processes_shows_how_they_ended_and_is_accessible(ui):
     await expect(panel.get_by_text("SIGTERM")).to_be_visible()
 
 
+@pytest.mark.more
 @in_chromium
 @pytest.mark.source_tree
 async def test_terminal_is_accessible_in_light_and_dark(ui):

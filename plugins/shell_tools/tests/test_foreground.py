@@ -260,6 +260,7 @@ async def test_command_that_cannot_be_started_says_why(failure, monkeypatch):
     assert error.retryable
 
 
+@pytest.mark.more
 async def test_calls_leave_no_descriptor_open(call, failure):
     async def use():
         await call("bash", command="echo hi")

@@ -213,6 +213,7 @@ async def test_background_processes_of_a_session_are_bounded(host, call, spawn, 
     await spawn("sleep 600")
 
 
+@pytest.mark.more
 @pytest.mark.spec("S7")
 async def test_only_the_newest_finished_processes_are_kept(call, failure, spawn, host):
     ids = []
@@ -251,6 +252,7 @@ async def test_emergency_stop_ends_all_processes(host, spawn, mark, living):
     await wait_until(lambda: living() == 0)
 
 
+@pytest.mark.more
 async def test_flood_of_output_leaves_memory_flat_and_says_what_was_dropped(call, spawn):
     await spawn("exit")
     gc.collect()
@@ -278,6 +280,7 @@ async def test_disabled_module_leaves_nothing_behind(host, spawn, mark, living):
     assert signal.getsignal(signal.SIGCHLD) == signal.SIG_DFL
 
 
+@pytest.mark.more
 @pytest.mark.spec("R4")
 async def test_terminal_that_ended_with_the_server_comes_back_closed_and_opens_in_its_folder(root, tmp_path, config):
     (root / "project").mkdir()

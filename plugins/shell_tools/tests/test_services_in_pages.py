@@ -47,6 +47,7 @@ async def test_page_of_a_service_is_opened_with_all_that_it_loads(host, bind):
     assert shown.data["title"] == "Own, with its script"
 
 
+@pytest.mark.more
 async def test_service_is_refused_to_other_sessions_and_other_ports_to_all(host):
     url = await serve_in_session(host)
     (await navigate(host, url)).unwrap()
@@ -66,6 +67,7 @@ async def test_service_is_refused_to_other_sessions_and_other_ports_to_all(host)
     assert asked == []
 
 
+@pytest.mark.more
 async def test_page_of_the_session_reaches_no_other_port_by_itself(host, tmp_path):
     asked = []
 
@@ -92,6 +94,7 @@ async def test_page_of_the_session_reaches_no_other_port_by_itself(host, tmp_pat
     assert asked == []
 
 
+@pytest.mark.more
 async def test_approval_names_the_service(host):
     url = await serve_in_session(host)
     host.answer_approvals(approve=True)
@@ -99,6 +102,7 @@ async def test_approval_names_the_service(host):
     assert host.asked[0].preview.services == ("service_0",)
 
 
+@pytest.mark.more
 async def test_service_that_has_ended_is_refused_again(host):
     url = await serve_in_session(host)
     (await navigate(host, url)).unwrap()

@@ -72,6 +72,7 @@ async def test_no_key_of_the_server_is_in_reach_of_a_command(serve):
     assert "not-for-commands" not in said
 
 
+@pytest.mark.more
 async def test_server_that_is_killed_takes_all_its_commands_along(serve, mark, living):
     start, ready = serve
     with start() as server:

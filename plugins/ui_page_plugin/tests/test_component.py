@@ -70,6 +70,7 @@ async def test_policy_allows_scripts_only_while_the_module_is_enabled(server: Se
     assert "'unsafe-eval'" not in await policy()
 
 
+@pytest.mark.more
 async def test_scripts_give_their_value_however_they_are_written(
     common_server: ServerClient, common_page: Page
 ) -> None:
@@ -184,6 +185,7 @@ async def test_values_of_password_fields_are_not_read(common_server: ServerClien
     assert "hidden-word" not in said
 
 
+@pytest.mark.more
 async def test_patches_are_applied_in_order_and_gone_after_a_reload(
     common_server: ServerClient, common_page: Page
 ) -> None:
@@ -232,6 +234,7 @@ async def test_module_shows_which_page_acts(common_server: ServerClient, common_
     await expect(common_page.get_by_role("cell", name="acts")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_page_that_was_used_last_acts_and_closing_it_hands_over(
     common_server: ServerClient, common_page: Page, open_another: OpenPage
 ) -> None:

@@ -346,6 +346,7 @@ async def test_pdf_is_read_as_text_and_kept(start, site, text) -> None:
     assert result.blocks()[-1].name == "report.pdf"
 
 
+@pytest.mark.more
 @pytest.mark.processes
 @pytest.mark.spec("T6")
 async def test_text_of_a_long_pdf_comes_in_parts_and_is_kept_whole(start, site) -> None:

@@ -220,6 +220,7 @@ async def test_page_that_scripts_make_says_so(fetch, site, text) -> None:
     assert "Title: Dashboard" in text(result)
 
 
+@pytest.mark.more
 async def test_text_is_words_alone_and_html_is_the_main_content(read) -> None:
     words = await read("news_article.html", format="text")
     assert "the port authority closed all four quays" in words

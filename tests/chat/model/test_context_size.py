@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from agentcore.chat.model.context_size import ContextSizes
 from agentcore.chat.settings import ModelChoice
 
@@ -16,6 +18,7 @@ def choice(provider, **more):
     return ModelChoice(provider="openai", model="m", base_url=f"{provider.url}/v1", **more)
 
 
+@pytest.mark.more
 async def test_model_that_was_not_listed_is_looked_up_again_after_a_while(provider):
     now = [0.0]
     sizes = ContextSizes(lambda: now[0])

@@ -28,6 +28,7 @@ def written(name, given_arguments, as_text, fenced):
     return f"```json\n{text}\n```" if fenced else text
 
 
+@pytest.mark.more
 @given(st.lists(st.tuples(prose, calls), min_size=1, max_size=4), prose)
 def test_calls_are_found_whatever_stands_around_them(parts, tail):
     content = "".join(before + "\n" + written(*call) + "\n" for before, call in parts) + tail

@@ -230,6 +230,7 @@ BAD_HEADS = {
 }
 
 
+@pytest.mark.more
 async def test_problems_name_file_and_line(open_talk, work):
     for name, (text, _, _) in BAD_HEADS.items():
         write_skill(work / "skills", name, text)

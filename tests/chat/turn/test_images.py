@@ -97,6 +97,7 @@ async def test_picture_is_sent_as_what_it_is_and_not_as_what_it_is_called(open_t
     assert f"data:image/{kind.lower()};base64,{encoded(data)}" in provider.sent
 
 
+@pytest.mark.more
 async def test_too_large_picture_of_a_tool_is_shown_smaller_and_kept(open_talk, provider):
     provider.say("", *look("large"))
     provider.say("Noise.")
@@ -112,6 +113,7 @@ async def test_too_large_picture_of_a_tool_is_shown_smaller_and_kept(open_talk, 
     assert kept == large
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("message", [REFUSED, {"error": {"message": "Bad request"}}])
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
 async def test_only_the_refused_picture_is_replaced_in_this_and_later_requests(open_talk, provider, kind, message):
@@ -142,6 +144,7 @@ async def test_only_the_refused_picture_is_replaced_in_this_and_later_requests(o
     assert len([item for item in items if item["role"] == "notice"]) == 1
 
 
+@pytest.mark.more
 async def test_two_refused_pictures_of_one_answer_are_both_found(open_talk, provider):
     bad, worse = picture(color="black"), picture(color="brown")
     provider.say("", *look("bad", "good", "worse"))
@@ -154,6 +157,7 @@ async def test_two_refused_pictures_of_one_answer_are_both_found(open_talk, prov
     assert provider.sent.count("which the provider refused") == 2
 
 
+@pytest.mark.more
 async def test_model_that_sees_nothing_is_no_longer_sent_pictures(open_talk, provider):
     shown = [picture(color=color) for color in ("red", "green", "blue", "black", "white")]
     for number in range(5):

@@ -57,6 +57,7 @@ def mending():
     return play
 
 
+@pytest.mark.more
 @pytest.mark.processes
 @pytest.mark.usefixtures("bubblewrap")
 async def test_default_agent_reads_a_long_file_edits_it_and_runs_a_test_in_8192_tokens(open_talk, provider, tmp_path):
@@ -82,6 +83,7 @@ async def test_default_agent_reads_a_long_file_edits_it_and_runs_a_test_in_8192_
     assert offered(provider.requests[-1]) == offered(provider.requests[0])
 
 
+@pytest.mark.more
 @pytest.mark.processes
 @pytest.mark.usefixtures("bubblewrap")
 async def test_smallest_window_has_an_agent_that_reads_edits_and_runs_commands(open_talk, provider, tmp_path):

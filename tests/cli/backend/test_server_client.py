@@ -71,6 +71,7 @@ def test_server_that_is_not_ours_ends_with_3(place, command):
     assert "did not answer with JSON" in done.err
 
 
+@pytest.mark.more
 @pytest.mark.spec("K2")
 def test_server_that_is_killed_during_a_call_leaves_its_outcome_open(place, running_server, on_terminal):
     calling = on_terminal("call", "clock_wait")

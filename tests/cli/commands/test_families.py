@@ -65,6 +65,7 @@ def test_schema_of_app_json_knows_the_key_and_what_a_block_may_be(ringing):
     assert "loud" in schema["$defs"]["bell_small"]["properties"]
 
 
+@pytest.mark.more
 def test_family_that_cannot_be_imported_leaves_its_blocks_open_in_the_schema(ringing, tmp_path):
     site = Site(tmp_path / "site")
     bells.install(site, "raise SystemExit('no bells')")
@@ -74,6 +75,7 @@ def test_family_that_cannot_be_imported_leaves_its_blocks_open_in_the_schema(rin
     assert "no bells" in done.err
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("written", ["s3cret-place", "${BELL_SECRET}"])
 def test_family_that_quotes_its_block_shows_no_secret_of_it(ringing, tmp_path, written):
     site = Site(tmp_path / "site")

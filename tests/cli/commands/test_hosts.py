@@ -19,6 +19,7 @@ def finding(done, subject):
     return next(each for each in done.json["findings"] if each["subject"] == subject)
 
 
+@pytest.mark.more
 def test_hosts_are_listed_with_their_modules(place):
     configure(place, away=AWAY)
     lines = place.run("hosts").out.splitlines()
@@ -34,6 +35,7 @@ def test_without_hosts_it_says_what_would_make_one(place):
     assert '"hosts"' in done.err
 
 
+@pytest.mark.more
 def test_modules_say_in_which_host_they_run(place):
     configure(place, away=AWAY)
     assert "in host away" in place.run("modules", "list").out

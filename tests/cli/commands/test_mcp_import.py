@@ -116,6 +116,7 @@ def test_all_servers_are_taken_over_and_secrets_kept_as_such(place, home):
     assert again.out == "No other servers were found.\n"
 
 
+@pytest.mark.more
 def test_secrets_that_other_users_of_the_machine_see_are_named_where_servers_are_shown(place, home):
     block = {"command": "npx", "args": ["srv", "--api-key", KEY], "env": {"TOKEN": KEY}}
     (home / ".cursor/mcp.json").write_text(json.dumps({"mcpServers": {"seen": block}}))

@@ -77,6 +77,7 @@ class Landing(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(request, file, code, message, headers, address)
 
 
+@pytest.mark.more
 def test_a_person_logs_in_by_the_address_that_the_command_says(mounted, log_in):
     command, address = log_in()
     assert address.startswith("http://127.0.0.1:")

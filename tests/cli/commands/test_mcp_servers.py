@@ -73,6 +73,7 @@ def test_a_name_that_is_taken_is_said_to_be(place):
     assert document(place)["mcpServers"]["time"]["args"] == ["one"]
 
 
+@pytest.mark.more
 def test_every_list_says_alike_what_a_server_waits_for(place):
     block = {"command": "no-such-program-here"}
     app = document(place)

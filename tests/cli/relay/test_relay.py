@@ -28,6 +28,7 @@ def test_a_client_gets_the_tools_of_a_server_that_is_started_for_it(start, shop)
     assert key.read_text().strip() not in " ".join(client.process.args)
 
 
+@pytest.mark.more
 def test_two_clients_share_one_server_which_ends_after_the_last_one(start, shop):
     first, second = start(), start(name="other")
     first.connect()
@@ -51,6 +52,7 @@ def test_a_server_that_somebody_else_started_is_used_and_stays(visit, open_shop)
     assert is_alive(server)
 
 
+@pytest.mark.more
 def test_when_the_server_is_killed_calls_end_as_interrupted_and_another_one_takes_over(start, shop, tmp_path):
     clients = [start(name=name) for name in ("one", "two", "three")]
     for client in clients:
@@ -219,6 +221,7 @@ def test_a_client_asks_for_fewer_tools(visit):
     assert [tool["name"] for tool in client.ask("tools/list")["result"]["tools"]] == ["shop_look"]
 
 
+@pytest.mark.more
 def test_a_server_that_cannot_be_started_is_the_reason(start, shop):
     shop.write_app(modules=[7])
     client = start()

@@ -143,6 +143,7 @@ def test_pushed_mode_does_not_loosen_what_is_asked_about(place, model, on_termin
     terminal.expect("mode deny")
 
 
+@pytest.mark.more
 @pushes
 @pytest.mark.spec("S4")
 def test_pushed_yes_does_not_choose_what_stands_behind_a_module(place, on_terminal, push):

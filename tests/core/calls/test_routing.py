@@ -250,6 +250,7 @@ async def test_edited_call_stays_on_its_host(agentcore_client, tmp_path):
         assert await said(client, "put", {"text": "x"}, call_id=call_id, host="laptop") == "y on laptop"
 
 
+@pytest.mark.more
 @pytest.mark.processes
 async def test_commands_take_a_host_and_the_record_names_it(agentcore_client, tmp_path):
     client = await agentcore_client([Machine(), Plain()])

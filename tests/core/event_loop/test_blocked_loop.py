@@ -107,6 +107,7 @@ async def test_deadline_still_ends_what_hangs_by_itself(make_host):
     assert outcome.error.type == "timeout"
 
 
+@pytest.mark.more
 async def test_clock_goes_on_smoothly_whatever_holds_the_loop(make_host):
     await make_host()
     loop = asyncio.get_running_loop()
@@ -175,6 +176,7 @@ class Crowding(Module):
 """
 
 
+@pytest.mark.more
 @pytest.mark.spec("S4")
 async def test_start_in_which_threads_are_busy_is_not_told_as_a_block_that_nobody_made(make_host):
     with structlog.testing.capture_logs() as lines:

@@ -100,6 +100,7 @@ def diff(document: SettingsDocument, change: SettingChange) -> str:
     return "\n".join(text for _, text in diff_of(plan.before, plan.after))
 
 
+@pytest.mark.more
 @given(APP, WEATHER)
 def test_secret_of_a_module_is_nowhere_in_what_is_shown(app: Any, own: Any) -> None:
     document = subject().merge_files(file("app.json", app), file("weather.json", own))

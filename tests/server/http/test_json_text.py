@@ -13,6 +13,7 @@ SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False,
 DOCUMENTS = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=30)
 
 
+@pytest.mark.more
 @given(DOCUMENTS, st.booleans())
 def test_what_can_be_written_is_read_back(document, ascii_only):
     assert parse_json(json.dumps(document, ensure_ascii=ascii_only).encode()) == document

@@ -149,6 +149,7 @@ async def test_client_that_reads_no_answers_is_refused_until_it_closes_them(unre
     await wait_until(lambda: unread.size_bytes == 0)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("is_stream", [False, True], ids=["one answer", "stream of events"])
 async def test_answers_to_calls_at_one_time_wait_until_their_client_has_read_those_before(unread, by_hand, is_stream):
     hand = await by_hand(unread.mcp)
@@ -158,6 +159,7 @@ async def test_answers_to_calls_at_one_time_wait_until_their_client_has_read_tho
     assert await status_of(hand) == (200, None)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
 async def test_answers_to_calls_with_the_token_wait_beyond_a_larger_bound(unread, accept):
     await unread.call_with_token(accept)
@@ -174,6 +176,7 @@ async def test_answers_that_wait_end_when_the_key_of_their_client_is_taken_back(
     assert len([size for size in await unread.read_all() if size > ANSWER_BYTES]) < AT_ONCE / 2
 
 
+@pytest.mark.more
 async def test_answers_that_wait_are_dropped_once_their_client_reads_nothing_and_not_while_it_reads(
     unread, by_hand, monkeypatch
 ):
@@ -196,6 +199,7 @@ async def test_answers_that_wait_are_dropped_once_their_client_reads_nothing_and
     assert 1 <= len([size for size in sizes if size]) < AT_ONCE / 2  # what was written before still comes
 
 
+@pytest.mark.more
 async def test_answers_over_a_pipe_wait_and_are_dropped_once_their_client_reads_nothing(unread, monkeypatch, logged):
     monkeypatch.setattr(pipe, "UNREAD_STALLED_SECONDS", 0.5)
     pipes = unread.mcp.server.server.app.dispatcher.pipes

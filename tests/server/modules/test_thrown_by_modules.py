@@ -77,6 +77,7 @@ class Good(Module):
 '''
 
 
+@pytest.mark.more
 @pytest.mark.spec("M4", "S4")
 @pytest.mark.parametrize("thrown", THROWN.values(), ids=THROWN)
 @pytest.mark.slow

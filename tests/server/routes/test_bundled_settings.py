@@ -132,6 +132,7 @@ def kind_of(answer: Any) -> str:
     return answer["error"]["type"] if "error" in answer else "saved"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("who", ["page", "token"])
 @pytest.mark.parametrize("module", NAMES)
 async def test_setting_waits_for_a_person_unless_it_is_harmless(shared_server, module, who):

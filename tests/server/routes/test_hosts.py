@@ -90,6 +90,7 @@ async def test_module_says_on_which_host_it_runs(bare_server):
     assert (await bare_server.get("/api/modules/far"))[1]["host"] == "desk"
 
 
+@pytest.mark.more
 async def test_host_that_ended_says_why_and_starts_again(bare_server):
     events = EventLog(bare_server.host.events)
     assert (await bare_server.call("far_die"))["error"]["type"] == "module_failed"
@@ -100,6 +101,7 @@ async def test_host_that_ended_says_why_and_starts_again(bare_server):
     assert states[-1] == ("desk", "running")
 
 
+@pytest.mark.more
 async def test_restart_ends_the_process_and_starts_its_modules_and_what_needs_them(bare_server):
     before = (await bare_server.call("far_pid"))["data"]
     status, host = await bare_server.post("/api/hosts/desk/restart")
@@ -110,6 +112,7 @@ async def test_restart_ends_the_process_and_starts_its_modules_and_what_needs_th
         os.kill(before, 0)
 
 
+@pytest.mark.more
 async def test_host_that_ended_too_often_has_failed_until_it_is_restarted(bare_server):
     for ends in (1, 2, 3):
         await host_when(bare_server, lambda host: host["state"] == "running" and host["modules"][0]["state"] == "ready")
@@ -120,6 +123,7 @@ async def test_host_that_ended_too_often_has_failed_until_it_is_restarted(bare_s
     assert (status, host["state"], host["modules"][0]["state"]) == (200, "running", "ready")
 
 
+@pytest.mark.more
 async def test_restart_of_the_page_waits_for_a_person_where_code_has_changed(bare_server):
     page = Browser(bare_server.url)
     assert await page.log_in(bare_server.host.store.page_sessions.create_code()) == 200

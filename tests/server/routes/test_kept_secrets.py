@@ -95,6 +95,7 @@ async def test_what_cannot_be_kept_is_refused_before_anybody_is_asked(server, pe
     assert (await person.ask("GET", "/api/approvals"))[1]["changes"] == []
 
 
+@pytest.mark.more
 @pytest.mark.slow
 async def test_more_than_fits_is_refused_when_it_is_applied(server, person):
     of_page = await page(server)

@@ -14,6 +14,7 @@ from agentcore.supervision.control_files.tree import Found, Tree
 pytestmark = pytest.mark.spec("S2")
 
 
+@pytest.mark.more
 def test_each_file_is_held_against_what_was_once(tmp_path: Path) -> None:
     asked: list[str] = []
 

@@ -80,6 +80,7 @@ def test_only_folders_that_have_changed_are_listed(tmp_path: Path, monkeypatch: 
         tree.close()
 
 
+@pytest.mark.more
 def test_more_changes_than_the_kernel_remembers_are_found(tmp_path: Path) -> None:
     count = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text()) // 2 + 100
     if count > 10_000:

@@ -124,6 +124,7 @@ async def test_call_appears_as_it_ends(ui):
     assert "hunter2" not in await page.content()
 
 
+@pytest.mark.more
 async def test_filters_stand_in_the_address_and_outlive_a_reload(ui):
     await call(ui, "weather_now", {"city": "Oslo"}, session_id="trip")
     await call(ui, "weather_now", {"city": "Atlantis"}, session_id="trip")
@@ -439,6 +440,7 @@ async def test_chinese_is_complete(ui):
     await expect(page.get_by_role("article", name="调用")).to_contain_text("无需询问")
 
 
+@pytest.mark.more
 async def test_nothing_serious_for_axe(ui, axe_problems):
     await call(ui, "weather_trip")
     envelope = await call(ui, "weather_now", {"city": "Atlantis", "password": "x"})

@@ -118,6 +118,7 @@ async def test_host_that_is_refused_is_told_and_gets_nothing(ui, shed):
     assert ui.host.store.host_keys.list_hosts() == []
 
 
+@pytest.mark.more
 async def test_wrong_code_is_said_at_its_field(ui):
     ui.allowed_errors.append("400")
     page = await approvals(ui)
@@ -142,6 +143,7 @@ async def test_host_that_goes_before_the_decision_is_said_to_be_gone(ui, shed):
     await expect(page.get_by_role("article")).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_address_of_the_page_leads_to_the_field(ui):
     page = await approval_view(ui)
     await page.goto(f"{ui.server.approval_address}/#add-host")
@@ -188,6 +190,7 @@ async def shown(page, host):
     return page.get_by_role("article")
 
 
+@pytest.mark.more
 async def test_what_a_host_says_hides_nothing_and_looks_like_nothing_else(ui):
     page = await approvals(ui)
     card = await shown(page, lying())
@@ -205,6 +208,7 @@ async def test_what_a_host_says_hides_nothing_and_looks_like_nothing_else(ui):
         await expect(card).to_contain_text(text)
 
 
+@pytest.mark.more
 async def test_many_tools_are_opened_by_a_person_and_their_effects_stand_outside(ui):
     page = await approvals(ui)
     card = await shown(page, lying(40))
@@ -216,6 +220,7 @@ async def test_many_tools_are_opened_by_a_person_and_their_effects_stand_outside
     await expect(card.get_by_text("Reads.").first).to_be_visible()
 
 
+@pytest.mark.more
 async def test_accept_counts_once_all_was_seen_for_half_a_second_and_not_from_a_script(ui):
     page = await approvals(ui, viewport={"width": 900, "height": 400})
     asked = []
@@ -233,6 +238,7 @@ async def test_accept_counts_once_all_was_seen_for_half_a_second_and_not_from_a_
     assert asked == [1]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("options", [{}, {"viewport": PHONE, "locale": "zh-CN"}], ids=["desktop", "chinese-phone"])
 async def test_accessible_in_both_languages_and_fits_a_phone(ui, axe_problems, options):
     page = await approvals(ui, **options)
@@ -249,6 +255,7 @@ async def test_accessible_in_both_languages_and_fits_a_phone(ui, axe_problems, o
     assert await page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.more
 async def test_pool_is_shown_and_left_to_nats(ui, axe_problems):
     page = await approvals(ui, viewport=PHONE)
     hosts = [pool(), in_pool("box1"), Recording("machines").host("laptop", "running")]

@@ -45,6 +45,7 @@ async def test_call_appears_beside_the_content_and_is_approved_there(ui):
     await expect(page.locator(TRAY)).to_be_hidden()
 
 
+@pytest.mark.more
 async def test_notification_of_the_desktop_is_offered_once_and_shown_while_nobody_looks(ui):
     page = await both(ui, permissions=["notifications"])
     await page.evaluate("""() => {
@@ -79,6 +80,7 @@ async def test_notification_of_the_desktop_is_offered_once_and_shown_while_nobod
     assert is_undecided(ui, first)
 
 
+@pytest.mark.more
 async def test_call_is_rejected_by_keyboard_in_a_window_of_its_own(ui):
     page = await approval_view(ui)
     call_id = await let_wait(ui.server)
@@ -89,6 +91,7 @@ async def test_call_is_rejected_by_keyboard_in_a_window_of_its_own(ui):
     await expect(page.get_by_text("Nothing waits for you")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_browser_that_is_not_logged_in_there_is_told_how(ui):
     page = await ui.page()
     await let_wait(ui.server)
@@ -102,6 +105,7 @@ async def test_browser_that_is_not_logged_in_there_is_told_how(ui):
     await expect(card(frame)).to_be_visible()
 
 
+@pytest.mark.more
 async def test_edited_arguments_are_checked_while_they_are_typed(ui):
     page = await approval_view(ui)
     await let_wait(ui.server)
@@ -120,6 +124,7 @@ async def test_edited_arguments_are_checked_while_they_are_typed(ui):
     await expect(approve(page)).to_be_visible()
 
 
+@pytest.mark.more
 @pytest.mark.spec("K11")
 async def test_calls_and_clients_that_wait_are_accessible_in_both_languages(ui, axe_problems):
     await let_wait(ui.server, "long line\n" * 30)
@@ -131,6 +136,7 @@ async def test_calls_and_clients_that_wait_are_accessible_in_both_languages(ui, 
         assert await misplaced(page) == []
 
 
+@pytest.mark.more
 async def test_why_a_client_could_not_be_revoked_is_shown(ui):
     ui.allowed_errors.append("404")
     await ui.host.store.client_keys.create_key("gone", ["chat"])
@@ -143,6 +149,7 @@ async def test_why_a_client_could_not_be_revoked_is_shown(ui):
     await expect(revoke).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_client_is_paired_by_a_short_code_and_revoked(ui):
     page = await approval_view(ui)
     await page.get_by_role("button", name="Pair a client").click()
@@ -169,6 +176,7 @@ async def test_client_is_paired_by_a_short_code_and_revoked(ui):
     await expect(page.get_by_role("listitem")).to_have_count(0)
 
 
+@pytest.mark.more
 @pytest.mark.spec("K11")
 async def test_client_that_wants_to_be_paired_appears_in_the_page_s_tray_and_is_refused_by_keyboard(ui):
     page = await both(ui)
@@ -185,6 +193,7 @@ async def test_client_that_wants_to_be_paired_appears_in_the_page_s_tray_and_is_
     await expect(page.locator(TRAY)).to_be_hidden()
 
 
+@pytest.mark.more
 async def test_browser_that_does_not_see_covers_decides_in_a_window_of_its_own(ui):
     store = ui.host.store
     context = await ui.context()
@@ -203,6 +212,7 @@ async def test_browser_that_does_not_see_covers_decides_in_a_window_of_its_own(u
     assert (await verdict(ui, call_id)).approved
 
 
+@pytest.mark.more
 async def test_arguments_that_cannot_run_are_said_in_the_editor_and_mended_ones_run(ui):
     ui.allowed_errors.append("status of 400")
     page = await approval_view(ui)
@@ -221,6 +231,7 @@ async def test_arguments_that_cannot_run_are_said_in_the_editor_and_mended_ones_
     assert ui.host.approvals.unused_verdicts[0][0].arguments == {"text": "buy bread"}
 
 
+@pytest.mark.more
 async def test_edited_call_is_shown_with_what_it_would_do_before_it_can_be_approved(ui):
     page = await approval_view(ui)
     call_id = await let_wait(ui.server)
@@ -242,6 +253,7 @@ async def test_edited_call_is_shown_with_what_it_would_do_before_it_can_be_appro
     assert ui.host.approvals.unused_verdicts[0][0].arguments == {"text": "buy milk"}
 
 
+@pytest.mark.more
 async def test_call_is_said_in_the_language_of_the_person(ui):
     """What the module says of its tool, and why it is asked about."""
     page = await both(ui, locale="zh-CN")
@@ -254,6 +266,7 @@ async def test_call_is_said_in_the_language_of_the_person(ui):
     await expect(shown).not_to_contain_text("need a person")
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("locale", "said"),
     [
@@ -270,6 +283,7 @@ async def test_preview_that_failed_is_said_as_that(ui, locale, said):
     await expect(shown.locator(".note.danger")).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_reason_goes_along_with_a_no(ui):
     page = await approval_view(ui)
     call_id = await let_wait(ui.server)
@@ -280,6 +294,7 @@ async def test_reason_goes_along_with_a_no(ui):
     assert (said.approved, said.reason) == (False, "we have milk")
 
 
+@pytest.mark.more
 async def test_edited_call_that_the_server_no_longer_knows_is_not_approved(ui):
     ui.allowed_errors.append("status of 409")
     page = await approval_view(ui)
@@ -297,6 +312,7 @@ async def test_edited_call_that_the_server_no_longer_knows_is_not_approved(ui):
     assert is_undecided(ui, call_id)
 
 
+@pytest.mark.more
 async def test_what_will_happen_comes_first_and_the_rest_is_folded(ui):
     page = await approval_view(ui)
     await let_wait(ui.server)
@@ -327,6 +343,7 @@ TODAY = "--- a/today.md\n+++ b/today.md\n@@ -1,2 +1,2 @@\n Today\n-buy nothing\n
 WIDER = "--- today.md\n+++ today.md\n@@ -7,3 +7,3 @@\n Today\n-buy nothing\n+{first}\n \n"
 
 
+@pytest.mark.more
 async def test_diff_that_says_what_the_preview_says_is_not_shown_twice(start_webui):
     ui = await start_webui([Patches()])
     page = await approval_view(ui)
@@ -345,6 +362,7 @@ async def test_diff_that_says_what_the_preview_says_is_not_shown_twice(start_web
         await expect(shown).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_approval_waits_until_the_last_line_of_what_will_happen_was_seen_on_a_phone_too(ui):
     lines = [f"line {number} of what is to be written, so long that it is broken on a phone" for number in range(60)]
     page = await approval_view(ui, viewport=PHONE, has_touch=True)
@@ -361,6 +379,7 @@ async def test_approval_waits_until_the_last_line_of_what_will_happen_was_seen_o
     assert (await verdict(ui, call_id)).approved
 
 
+@pytest.mark.more
 async def test_buttons_are_off_while_the_server_is_away_and_back_on_by_themselves(ui):
     ui.allowed_errors += ["ERR_INTERNET_DISCONNECTED", "ERR_INCOMPLETE_CHUNKED_ENCODING"]
     page = await approval_view(ui)
@@ -376,6 +395,7 @@ async def test_buttons_are_off_while_the_server_is_away_and_back_on_by_themselve
 # -- attacks ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.more
 async def test_call_that_changed_while_it_waited_is_asked_about_again(ui):
     ui.allowed_errors.append("status of 409")
     page = await approval_view(ui)

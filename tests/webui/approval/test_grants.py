@@ -72,6 +72,7 @@ async def test_offer_is_said_in_words_with_calls_of_the_record_and_can_be_undone
     assert list(ui.host.policy.grants) == []
 
 
+@pytest.mark.more
 async def test_grant_is_listed_with_its_chat_and_last_use_and_is_revoked(ui, chat_of_model):
     assert (await grant(ui)).ok
     page = await ui.page("#/settings/-allowed")
@@ -89,6 +90,7 @@ async def test_grant_is_listed_with_its_chat_and_last_use_and_is_revoked(ui, cha
         await ui.host.approvals.decide_call(call.call_id, Verdict(False, "test"))
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("options", [{}, {"viewport": PHONE}, {"locale": "zh-CN"}], ids=["desktop", "phone", "zh"])
 async def test_list_of_grants_fits_and_is_usable_by_everybody(ui, chat_of_model, options, axe_problems, tmp_path):
     assert (await grant(ui)).ok

@@ -29,6 +29,7 @@ async def test_instructions_are_shown_with_what_changed_and_given_once_accepted(
     assert given.text.startswith("Use tabs.")
 
 
+@pytest.mark.more
 async def test_skill_is_shown_with_all_its_files_and_given_once_accepted(start_webui, tmp_path):
     folder = tmp_path / "work" / "skills" / "pdf"
     (folder / "references").mkdir(parents=True)

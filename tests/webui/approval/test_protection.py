@@ -62,6 +62,7 @@ async def test_script_in_the_page_reaches_nothing_of_the_approval_view(ui):
     assert is_undecided(ui, call_id)
 
 
+@pytest.mark.more
 async def test_made_up_events_inside_of_the_view_decide_nothing(ui):
     page = await approval_view(ui)
     call_id = await let_wait(ui.server)
@@ -79,6 +80,7 @@ async def test_made_up_events_inside_of_the_view_decide_nothing(ui):
     assert (await verdict(ui, call_id)).approved
 
 
+@pytest.mark.more
 async def test_click_through_something_that_covers_the_buttons_decides_nothing(ui):
     page = await both(ui)
     call_id = await let_wait(ui.server)
@@ -103,6 +105,7 @@ async def test_click_through_something_that_covers_the_buttons_decides_nothing(u
     assert is_undecided(ui, call_id)
 
 
+@pytest.mark.more
 async def test_frame_that_is_faded_shrunk_or_cut_does_not_decide(ui):
     page = await both(ui)
     call_id = await let_wait(ui.server)
@@ -117,6 +120,7 @@ async def test_frame_that_is_faded_shrunk_or_cut_does_not_decide(ui):
     assert is_undecided(ui, call_id)
 
 
+@pytest.mark.more
 async def test_other_origins_cannot_frame_the_view(ui, browser):
     """Another port of this machine is the same site, whose cookies travel; the document refuses to be shown there."""
     ui.allowed_errors += ["frame-ancestors", "Refused", "ERR_BLOCKED"]
@@ -135,6 +139,7 @@ async def test_other_origins_cannot_frame_the_view(ui, browser):
     assert await page.frame_locator("iframe").locator("ac-approval-view").count() == 0
 
 
+@pytest.mark.more
 async def test_second_click_of_a_double_click_does_not_hit_the_next_call(ui):
     page = await approval_view(ui)
     first, second = await let_wait(ui.server, "one"), await let_wait(ui.server, "two")

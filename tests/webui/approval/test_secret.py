@@ -39,6 +39,7 @@ async def test_secret_is_shown_by_its_name_and_kept_once_applied(ui):
     assert kept["service.key"].value.get_secret_value() == "s3cret-value"
 
 
+@pytest.mark.more
 async def test_value_is_typed_in_the_approval_view_alone_and_kept_at_once(ui):
     page = await both(ui)
     view = await page.context.new_page()
@@ -57,6 +58,7 @@ async def test_value_is_typed_in_the_approval_view_alone_and_kept_at_once(ui):
     assert "typed-value" not in await page.locator("body").inner_text()
 
 
+@pytest.mark.more
 async def test_name_that_cannot_be_is_refused_with_the_reason(ui):
     page = await both(ui)
     view = await page.context.new_page()

@@ -71,6 +71,7 @@ async def test_picture_is_pasted_sent_seen_and_opened_after_a_reload(open_chat):
     await expect(dialog).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_files_are_picked_and_dropped_and_one_is_taken_out_by_keyboard(open_chat):
     chat = await open_chat()
     chat.provider.say("Two texts.")
@@ -101,6 +102,7 @@ async def test_files_are_picked_and_dropped_and_one_is_taken_out_by_keyboard(ope
     await expect(opened(chat).get_by_text("picked words")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_what_is_too_large_or_too_many_is_said_before_anything_is_sent(open_chat, tmp_path):
     chat = await open_chat()
     uploads = []
@@ -117,6 +119,7 @@ async def test_what_is_too_large_or_too_many_is_said_before_anything_is_sent(ope
     await expect(attached(chat)).to_have_count(10)
 
 
+@pytest.mark.more
 async def test_upload_that_fails_says_so_and_is_tried_again(open_chat):
     chat = await open_chat()
     chat.ui.allowed_errors.append("507")
@@ -139,6 +142,7 @@ async def test_upload_that_fails_says_so_and_is_tried_again(open_chat):
     await expect(chat.shown.get_by_text("Got it.")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_message_that_is_sent_before_its_file_is_uploaded_goes_out_with_it(open_chat):
     chat = await open_chat()
     chat.provider.say("Teal.")
@@ -168,6 +172,7 @@ async def test_message_that_is_sent_before_its_file_is_uploaded_goes_out_with_it
     await expect(attached(chat)).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_attachments_wait_with_the_draft_and_come_back_when_a_message_is_refused(open_chat):
     chat = await open_chat()
     chat.ui.allowed_errors.append("503")
@@ -186,6 +191,7 @@ async def test_attachments_wait_with_the_draft_and_come_back_when_a_message_is_r
     assert "data:image/png;base64," in chat.provider.sent
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("text", "files"), [("words of a table", 0), ("", 1)])
 async def test_pasted_text_stays_text_though_a_picture_of_it_comes_along(open_chat, text, files):
     chat = await open_chat()
@@ -193,6 +199,7 @@ async def test_pasted_text_stays_text_though_a_picture_of_it_comes_along(open_ch
     await expect(attached(chat)).to_have_count(files)
 
 
+@pytest.mark.more
 async def test_picture_that_the_provider_refuses_does_not_hold_up_the_chat_and_the_person_is_told(open_chat):
     chat = await open_chat()
     chat.provider.say(status=400, error={"error": {"message": "this model has no eyes"}})
@@ -209,6 +216,7 @@ async def test_picture_that_the_provider_refuses_does_not_hold_up_the_chat_and_t
     assert "image.png" in chat.provider.sent
 
 
+@pytest.mark.more
 async def test_message_that_fails_after_another_chat_was_opened_comes_back_in_its_own(open_chat):
     chat = await open_chat()
     chat.ui.allowed_errors.append("503")

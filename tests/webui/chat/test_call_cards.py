@@ -39,6 +39,7 @@ class Picky(Module):
         raise ToolError("not_picked", f"{reason}\nWash it first.")
 
 
+@pytest.mark.more
 async def test_sentence_that_helps_is_not_cut_off_a_long_error(open_chat):
     chat = await open_chat(Picky(), config=ALLOW)
     chat.provider.say("", ("a", "pick", "{}"))
@@ -53,6 +54,7 @@ async def test_sentence_that_helps_is_not_cut_off_a_long_error(open_chat):
     assert max(cut) <= 1
 
 
+@pytest.mark.more
 async def test_command_shows_what_it_writes_as_it_writes_it_and_its_exit_code(open_chat, tmp_path):
     """Two lines while it runs, also after a reload in the middle; the rest and the code once it is let go."""
     os.mkfifo(tmp_path / "gate")
@@ -78,6 +80,7 @@ async def test_command_shows_what_it_writes_as_it_writes_it_and_its_exit_code(op
     await expect(chat.card.locator("ac-json-tree").first).to_contain_text("exit_code")
 
 
+@pytest.mark.more
 async def test_files_and_things_to_do_are_shown_as_what_they_mean(open_chat, tmp_path):
     """A write as added lines with numbers, an edit as a difference, what is read with its lines, todos as a list."""
     (tmp_path / "notes.txt").write_text(LONG)
@@ -111,6 +114,7 @@ async def test_files_and_things_to_do_are_shown_as_what_they_mean(open_chat, tmp
     await expect(chat.page.locator("ac-call-card ac-json-tree")).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_long_code_folds_and_copy_takes_all_of_it(open_chat, tmp_path):
     (tmp_path / "notes.txt").write_text(LONG)
     chat = await open_chat("fs_tools", config=ALLOW, roots=[tmp_path])
@@ -160,6 +164,7 @@ class Flood(Module):
         return "".join(lines)
 
 
+@pytest.mark.more
 async def test_hundred_thousand_lines_are_few_nodes_and_little_text_in_the_document(open_chat):
     """While they come, the last 200; of the result, which is kept as an artifact, its beginning."""
     flood = Flood()
@@ -200,6 +205,7 @@ class Garden(Module):
 STEPS = [{"do": "water", "plant": plant} for plant in ("rose", "fern", "oak", "moss", "lily", "mint")]
 
 
+@pytest.mark.more
 async def test_call_is_told_in_the_words_of_its_tool_and_its_json_is_folded_away(open_chat):
     """Where it is decided, in its card when it has ended, and after a reload."""
     chat = await open_chat(Garden)
@@ -224,6 +230,7 @@ async def test_call_is_told_in_the_words_of_its_tool_and_its_json_is_folded_away
         await chat.page.reload()
 
 
+@pytest.mark.more
 async def test_steps_of_a_tool_without_words_are_shown_without_the_signs_of_json(open_chat):
     chat = await open_chat(Garden, config=ALLOW)
     chat.provider.say("", ("a", "garden_plan", json.dumps({"steps": STEPS[:2]})))

@@ -1,5 +1,6 @@
 """axe-core finds nothing serious in the chats, in both themes, on a desk and on a phone."""
 
+import pytest
 from playwright.async_api import expect
 
 PHONE = {"width": 390, "height": 844}
@@ -18,6 +19,7 @@ async def test_chat_with_a_card_that_waits_is_accessible(open_chat, axe_problems
     assert await axe_problems(chat.page) == []
 
 
+@pytest.mark.more
 async def test_first_steps_and_suggestions_are_accessible(open_chat, axe_problems):
     chat = await open_chat(has_model=False)
     await expect(chat.page.get_by_role("heading", name="Connect a model")).to_be_visible()
@@ -27,6 +29,7 @@ async def test_first_steps_and_suggestions_are_accessible(open_chat, axe_problem
     assert await axe_problems(chat.page) == []
 
 
+@pytest.mark.more
 async def test_phone_in_chinese_has_the_list_in_a_drawer_and_nothing_runs_over(open_chat, axe_problems):
     chat = await open_chat(viewport=PHONE, locale="zh-CN")
     await chat.page.get_by_role("button", name="对话", exact=True).click()
@@ -35,6 +38,7 @@ async def test_phone_in_chinese_has_the_list_in_a_drawer_and_nothing_runs_over(o
     assert await chat.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
+@pytest.mark.more
 async def test_attached_files_before_and_after_they_are_sent_are_accessible(open_chat, axe_problems):
     chat = await open_chat()
     chat.ui.allowed_errors.append("507")

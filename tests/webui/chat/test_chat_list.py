@@ -1,5 +1,6 @@
 """The list of chats: found, named, deleted; and the way to a model where there is none."""
 
+import pytest
 from playwright.async_api import expect
 
 
@@ -26,6 +27,7 @@ async def test_chats_are_found_by_what_was_said_in_them(open_chat):
     await expect(chat.page.get_by_text("Nothing was found for “zzzz”.")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_chat_is_renamed_in_place_and_deleted_after_a_question(open_chat):
     chat = await open_chat()
     await begin(chat, "hello", "Good day.")
@@ -51,6 +53,7 @@ async def test_address_of_a_chat_that_is_not_there_says_so(open_chat):
     await expect(chat.page.get_by_role("heading", name="This chat is not there")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_first_prompt_is_put_into_the_box_and_not_sent(open_chat):
     chat = await open_chat()
     await chat.page.get_by_role("button", name="Which tools do you have").click()
@@ -59,6 +62,7 @@ async def test_first_prompt_is_put_into_the_box_and_not_sent(open_chat):
     assert chat.provider.requests == []
 
 
+@pytest.mark.more
 async def test_new_chat_puts_the_focus_into_the_message_box(open_chat):
     chat = await open_chat()
     await begin(chat, "hello", "Good day.")
@@ -70,6 +74,7 @@ async def test_new_chat_puts_the_focus_into_the_message_box(open_chat):
     await expect(chat.box).to_be_focused()
 
 
+@pytest.mark.more
 async def test_drafts_are_those_of_their_chats_and_survive_a_reload(open_chat):
     chat = await open_chat()
     await begin(chat, "hello", "Good day.")
@@ -83,6 +88,7 @@ async def test_drafts_are_those_of_their_chats_and_survive_a_reload(open_chat):
     await expect(chat.box).to_have_value("to the first")
 
 
+@pytest.mark.more
 async def test_each_chat_is_one_stop_of_the_keyboard_and_has_keys(open_chat):
     chat = await open_chat()
     for text in ("first", "second"):
@@ -102,6 +108,7 @@ async def test_each_chat_is_one_stop_of_the_keyboard_and_has_keys(open_chat):
     await expect(renamed).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_chats_that_end_or_fail_while_another_is_open_are_marked_until_they_are_opened(open_chat):
     chat = await open_chat()
     sessions = [await (await chat.ui.server.post("/api/sessions", json={})).json() for _ in range(2)]

@@ -98,6 +98,7 @@ async def test_host_is_chosen_by_keyboard_and_followed_by_other_pages(open_chat,
     await expect(page.locator("ac-run")).to_contain_text("x on laptop")
 
 
+@pytest.mark.more
 async def test_chat_whose_host_is_away_says_so_in_its_menu(open_chat, tmp_path, stack, shots):
     options = {"locale": "zh-CN", "color_scheme": "dark", "viewport": PHONE}
     chat, laptop, _ = await open_with_hosts(open_chat, tmp_path, stack, **options)
@@ -110,6 +111,7 @@ async def test_chat_whose_host_is_away_says_so_in_its_menu(open_chat, tmp_path, 
     await shots(page, "away-zh-dark-phone")
 
 
+@pytest.mark.more
 async def test_pool_is_chosen_as_a_whole(open_chat, shots):
     chat = await open_chat()
     page = chat.page
@@ -129,6 +131,7 @@ async def test_pool_is_chosen_as_a_whole(open_chat, shots):
     await expect(opener(page, "farm")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_without_hosts_there_is_nothing_to_choose(open_chat):
     chat = await open_chat()
     await expect(chat.page.locator("ac-choice-menu").first).to_be_visible()

@@ -65,6 +65,7 @@ async def test_tokens_and_how_full_the_context_is_stand_below_the_message_box_al
     await expect(shown.get_by_role("button", name="The context is 25% full")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_enter_sends_shift_enter_breaks_the_line_and_an_input_method_keeps_its_enter(open_chat):
     chat = await open_chat()
     chat.provider.say("Both lines came.")
@@ -78,6 +79,7 @@ async def test_enter_sends_shift_enter_breaks_the_line_and_an_input_method_keeps
     assert "one\\ntwo" in chat.provider.sent
 
 
+@pytest.mark.more
 async def test_arrow_brings_back_what_was_said(open_chat):
     chat = await open_chat()
     chat.provider.say("Yes.")
@@ -90,6 +92,7 @@ async def test_arrow_brings_back_what_was_said(open_chat):
     await expect(chat.box).to_have_value("")
 
 
+@pytest.mark.more
 async def test_tool_is_called_from_the_box_by_keyboard_without_any_model(open_chat):
     """A few letters, the tool, its argument, Enter; and it is there after a reload."""
     chat = await open_chat(has_model=False)
@@ -109,6 +112,7 @@ async def test_tool_is_called_from_the_box_by_keyboard_without_any_model(open_ch
     await expect(chat.card.locator("ac-result").get_by_text("brown rice")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_prompt_of_a_module_is_taken_into_the_box_seen_and_said(open_chat):
     chat = await open_chat(Prompts())
     chat.provider.say("A trip, then.")
@@ -126,6 +130,7 @@ async def test_prompt_of_a_module_is_taken_into_the_box_seen_and_said(open_chat)
     assert "Plan a trip to the coast." in chat.provider.sent
 
 
+@pytest.mark.more
 async def test_argument_of_a_prompt_is_completed_by_its_module_which_knows_the_others(open_chat):
     chat = await open_chat(Prompts())
     options = chat.page.get_by_role("listbox", name="Suggestions").get_by_role("option")
@@ -145,6 +150,7 @@ async def test_argument_of_a_prompt_is_completed_by_its_module_which_knows_the_o
     await expect(chat.box).to_have_value('Go to the "end" in May.')
 
 
+@pytest.mark.more
 async def test_completion_that_fails_says_nothing_and_the_prompt_is_made(open_chat):
     chat = await open_chat(Prompts())
     answers = []
@@ -158,6 +164,7 @@ async def test_completion_that_fails_says_nothing_and_the_prompt_is_made(open_ch
     assert len(answers) == 1, "each key asked the server"
 
 
+@pytest.mark.more
 async def test_prompt_that_begins_like_a_call_calls_nothing_and_one_that_fails_stays(open_chat):
     chat = await open_chat(Prompts())
     chat.provider.say("No.")
@@ -172,6 +179,7 @@ async def test_prompt_that_begins_like_a_call_calls_nothing_and_one_that_fails_s
     await expect(chat.box).to_have_value("/trip_fail")
 
 
+@pytest.mark.more
 async def test_what_cannot_be_called_says_why_and_stays_in_the_box(open_chat):
     chat = await open_chat(has_model=False)
     await chat.say("/pantry_fly away")
@@ -183,6 +191,7 @@ async def test_what_cannot_be_called_says_why_and_stays_in_the_box(open_chat):
     await expect(chat.box).to_have_value("/pantry_list a b")
 
 
+@pytest.mark.more
 async def test_mode_is_said_in_words_and_one_that_asks_less_waits_for_a_person(open_chat):
     chat = await open_chat()
     chat.provider.say("Hello.")
@@ -210,6 +219,7 @@ async def test_menu_of_choices_works_by_keyboard(open_chat):
     await expect(opener).to_be_focused()
 
 
+@pytest.mark.more
 async def test_message_that_begins_with_a_slash_is_sent_unless_it_names_a_tool(open_chat):
     chat = await open_chat()
     messages = chat.page.get_by_role("region", name="Messages")

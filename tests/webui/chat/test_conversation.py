@@ -27,6 +27,7 @@ async def test_answer_streams_as_markdown_and_the_chat_has_its_own_address(open_
     await expect(chat.box).to_have_value("")
 
 
+@pytest.mark.more
 async def test_code_of_an_answer_has_colours_and_is_copied(open_chat):
     chat = await open_chat()
     chat.provider.say("```python\ndef one():\n    return 1\n```\n\nAnd `inline`.")
@@ -40,6 +41,7 @@ async def test_code_of_an_answer_has_colours_and_is_copied(open_chat):
     assert await chat.page.evaluate("navigator.clipboard.readText()") == "def one():\n    return 1"
 
 
+@pytest.mark.more
 @pytest.mark.spec("S1")
 async def test_what_a_model_writes_is_text_and_loads_nothing(open_chat):
     chat = await open_chat()
@@ -58,6 +60,7 @@ async def test_what_a_model_writes_is_text_and_loads_nothing(open_chat):
     assert not [url for url in asked if "192.0.2.1" in url]
 
 
+@pytest.mark.more
 @pytest.mark.spec("C1", "S2")
 async def test_call_waits_in_a_card_runs_once_it_is_approved_and_shows_its_result(open_chat):
     chat = await open_chat()
@@ -78,6 +81,7 @@ async def test_call_waits_in_a_card_runs_once_it_is_approved_and_shows_its_resul
     await expect(chat.card.get_by_role("link")).to_have_attribute("href", re.compile("^#/activity/"))
 
 
+@pytest.mark.more
 async def test_call_is_rejected_in_its_card_and_the_model_goes_on(open_chat):
     chat = await open_chat()
     chat.provider.say("", ADD)
@@ -89,6 +93,7 @@ async def test_call_is_rejected_in_its_card_and_the_model_goes_on(open_chat):
     assert chat.pantry.added == []
 
 
+@pytest.mark.more
 async def test_answer_is_stopped_and_what_came_of_it_stays(open_chat):
     chat = await open_chat()
     chat.provider.say("It begins like this and would go on for long.", gate=asyncio.Event())
@@ -99,6 +104,7 @@ async def test_answer_is_stopped_and_what_came_of_it_stays(open_chat):
     await expect(chat.page.get_by_role("button", name="Send", exact=True)).to_be_visible()
 
 
+@pytest.mark.more
 async def test_last_message_is_answered_anew(open_chat):
     chat = await open_chat()
     chat.provider.say("A poor answer.")
@@ -112,6 +118,7 @@ async def test_last_message_is_answered_anew(open_chat):
     await expect(chat.messages).to_have_count(2)
 
 
+@pytest.mark.more
 async def test_message_is_said_anew_and_what_came_after_it_is_gone(open_chat):
     chat = await open_chat()
     for text in ("First answer.", "Second answer.", "Third answer."):
@@ -135,6 +142,7 @@ async def test_message_is_said_anew_and_what_came_after_it_is_gone(open_chat):
     assert "another one" in chat.provider.sent
 
 
+@pytest.mark.more
 async def test_reload_in_the_middle_of_an_answer_restores_all(open_chat):
     """The draft, the half answer, and the rest as it comes."""
     chat = await open_chat()
@@ -151,6 +159,7 @@ async def test_reload_in_the_middle_of_an_answer_restores_all(open_chat):
     await expect(chat.messages).to_have_count(2)
 
 
+@pytest.mark.more
 async def test_waiting_call_is_there_after_a_reload_and_can_be_rejected(open_chat):
     chat = await open_chat()
     chat.provider.say("", ADD)
@@ -162,6 +171,7 @@ async def test_waiting_call_is_there_after_a_reload_and_can_be_rejected(open_cha
     await expect(chat.shown.get_by_text("Then not.")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_web_page_in_place_of_an_answer_is_folded_behind_one_line(open_chat, provider):
     chat = await open_chat()
     provider.say(status=502, html="<html><head><title>502 Bad Gateway</title></head><body>" + "<p>nginx</p>" * 500)
@@ -173,6 +183,7 @@ async def test_web_page_in_place_of_an_answer_is_folded_behind_one_line(open_cha
     await expect(card.get_by_text("<p>nginx</p>")).to_be_visible()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("locale", "heading", "sentence"),
     [
@@ -195,6 +206,7 @@ async def test_provider_that_does_not_answer_is_said_in_a_plain_sentence(
     await expect(card.get_by_text("ConnectionRefusedError")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_empty_answer_says_so_and_is_tried_again(open_chat, provider):
     chat = await open_chat()
     provider.say("")
@@ -208,6 +220,7 @@ async def test_empty_answer_says_so_and_is_tried_again(open_chat, provider):
     await expect(chat.shown.get_by_text("The model answered with nothing.")).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_refused_key_is_a_card_that_says_what_to_do(open_chat):
     chat = await open_chat()
     chat.provider.say(status=401, error={"error": {"message": "Incorrect API key", "code": "invalid_api_key"}})
@@ -223,6 +236,7 @@ async def test_refused_key_is_a_card_that_says_what_to_do(open_chat):
     await expect(card).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_reader_who_scrolls_back_is_left_alone_and_led_to_the_newest(open_chat):
     chat = await open_chat()
     gate = asyncio.Event()
@@ -242,6 +256,7 @@ async def test_reader_who_scrolls_back_is_left_alone_and_led_to_the_newest(open_
     await expect(newest).to_be_hidden()
 
 
+@pytest.mark.more
 async def test_model_that_gets_no_tools_writes_its_calls_after_one_click(open_chat):
     chat = await open_chat()
     call = '<tool_call>{"name": "pantry_list", "arguments": {"kind": "dry"}}</tool_call>'

@@ -50,6 +50,7 @@ async def test_call_is_approved_in_its_card_and_the_tray_stays_away(open_chat):
     await expect(chat.card).to_contain_text("Approved: you, in the approval view")
 
 
+@pytest.mark.more
 async def test_several_calls_have_a_frame_each_and_one_that_is_decided_elsewhere_settles(open_chat):
     chat = await open_chat()
     await chat.log_in_to_approve()
@@ -69,6 +70,7 @@ async def test_several_calls_have_a_frame_each_and_one_that_is_decided_elsewhere
     assert chat.pantry.added == ["rice"]
 
 
+@pytest.mark.more
 async def test_long_call_is_read_from_its_first_line_and_decided_by_touch_on_a_phone(open_chat):
     notes = Notes()
     chat = await open_chat(notes, viewport=PHONE, has_touch=True)
@@ -89,6 +91,7 @@ async def test_long_call_is_read_from_its_first_line_and_decided_by_touch_on_a_p
     assert notes.written == [text]
 
 
+@pytest.mark.more
 async def test_call_above_the_newest_is_decided_by_touch_wherever_its_buttons_are(open_chat):
     chat = await open_chat(viewport=PHONE, has_touch=True)
     await chat.log_in_to_approve()
@@ -110,6 +113,7 @@ async def test_call_above_the_newest_is_decided_by_touch_wherever_its_buttons_ar
     await expect(frames).to_have_count(1)
 
 
+@pytest.mark.more
 async def test_frame_says_how_to_log_in_and_the_call_can_be_rejected_without(open_chat):
     chat = await open_chat()
     chat.provider.say("", ADD)
@@ -121,6 +125,7 @@ async def test_frame_says_how_to_log_in_and_the_call_can_be_rejected_without(ope
     assert chat.pantry.added == []
 
 
+@pytest.mark.more
 async def test_frame_that_the_page_moves_under_the_pointer_decides_nothing(open_chat):
     chat = await open_chat()
     await chat.log_in_to_approve()
@@ -149,6 +154,7 @@ async def test_frame_that_the_page_moves_under_the_pointer_decides_nothing(open_
     await expect(chat.shown.get_by_text("Done.")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_messages_of_others_change_nothing_of_the_frame(open_chat):
     """Neither a script of the page nor another frame is taken for the approval view, nor the other way round."""
     chat = await open_chat()
@@ -170,6 +176,7 @@ async def test_messages_of_others_change_nothing_of_the_frame(open_chat):
     assert await chat.card.get_by_role("button", name="Reject").count() == 0
 
 
+@pytest.mark.more
 async def test_frame_in_the_chat_is_accessible_and_works_by_keyboard_in_chinese_and_dark(open_chat, axe_problems):
     chat = await open_chat(locale="zh-CN", color_scheme="dark")
     await chat.log_in_to_approve()

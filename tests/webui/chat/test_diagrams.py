@@ -34,12 +34,14 @@ async def test_diagram_is_drawn_and_its_source_can_be_shown_and_copied(open_chat
     assert await chat.page.evaluate("navigator.clipboard.readText()") == FLOW
 
 
+@pytest.mark.more
 async def test_diagram_that_asks_for_the_layout_elk_is_drawn_without_it(open_chat):
     chat = await open_chat()
     await answered(chat, "```mermaid\nflowchart-elk TD\n  A --> B\n```")
     await expect(chat.page.get_by_role("img", name="Diagram")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_diagram_is_drawn_again_in_the_other_theme(open_chat):
     chat = await open_chat()
     await answered(chat, ANSWER.replace("graph TD", "graph TD\n    accTitle: The way"))
@@ -50,6 +52,7 @@ async def test_diagram_is_drawn_again_in_the_other_theme(open_chat):
     await expect(image).not_to_have_attribute("src", light or "")
 
 
+@pytest.mark.more
 async def test_error_shows_message_and_source(open_chat):
     chat = await open_chat()
     sources = ("graph TD\n  A --> [[\n", "".join(f"%% {number**3}\n" for number in range(4000)))
@@ -60,6 +63,7 @@ async def test_error_shows_message_and_source(open_chat):
     await expect(chat.page.locator(".block.diagram pre").first).to_contain_text("A --> [[")
 
 
+@pytest.mark.more
 async def test_diagram_is_drawn_once_its_block_is_complete(open_chat):
     chat = await open_chat()
     gate = asyncio.Event()
@@ -71,6 +75,7 @@ async def test_diagram_is_drawn_once_its_block_is_complete(open_chat):
     await expect(chat.page.get_by_role("img", name="Diagram")).to_be_visible()
 
 
+@pytest.mark.more
 @pytest.mark.spec("S1")
 async def test_hostile_diagram_reaches_neither_the_page_nor_the_network(open_chat):
     chat = await open_chat()

@@ -46,6 +46,7 @@ async def sessions(chat):
     return (await (await chat.ui.server.get("/api/sessions")).json())["sessions"]
 
 
+@pytest.mark.more
 @pytest.mark.spec("C5")
 async def test_key_leads_to_the_provider_s_models_and_to_a_chat_by_one_confirmation(open_chat, provider):
     """What was chosen is asked from then on, in other browsers as well."""
@@ -72,6 +73,7 @@ async def test_key_leads_to_the_provider_s_models_and_to_a_chat_by_one_confirmat
     await expect(other.get_by_role("button", name="openai:large")).to_be_visible()
 
 
+@pytest.mark.more
 @pytest.mark.spec("C5")
 async def test_only_model_of_a_provider_is_used_without_a_choice(open_chat, provider):
     provider.listed = {"data": [{"id": "small"}]}
@@ -88,6 +90,7 @@ async def test_only_model_of_a_provider_is_used_without_a_choice(open_chat, prov
     assert provider.requests[0]["model"] == "small"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("status", "listed", "field", "text"),
     [
@@ -120,6 +123,7 @@ async def test_form_without_anything_in_it_asks_for_a_key(open_chat):
     await expect(chat.page.get_by_label("API key")).to_have_accessible_description(re.compile("Enter a key"))
 
 
+@pytest.mark.more
 async def test_test_that_takes_long_can_be_cancelled(open_chat, provider):
     chat = await open_chat(has_model=False)
     going = asyncio.Event()
@@ -144,6 +148,7 @@ async def test_key_of_another_provider_goes_to_its_form(open_chat):
     await expect(chat.page.get_by_label("API key")).to_be_focused()
 
 
+@pytest.mark.more
 async def test_page_opens_on_the_way_to_a_model_and_with_one_on_the_message_box(open_chat):
     chat = await open_chat()
     await chat.page.goto(chat.ui.address)
@@ -154,6 +159,7 @@ async def test_page_opens_on_the_way_to_a_model_and_with_one_on_the_message_box(
     await expect(other.page.get_by_role("heading", name="Connect a model")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_provider_without_a_list_takes_the_name_of_a_model(open_chat, provider):
     provider.list_status = 404
     chat = await open_chat(has_model=False)
@@ -175,6 +181,7 @@ def look_at(chat, *places):
     chat.ui.server.server.app.dispatcher.parts.chat.setup.places = places
 
 
+@pytest.mark.more
 async def test_server_that_is_started_later_appears_by_itself(open_chat, provider):
     chat = await open_chat(has_model=False)
     look_at(chat, KnownServer("ollama", "http://127.0.0.1:9/v1", "Ollama"))
@@ -188,6 +195,7 @@ async def test_server_that_is_started_later_appears_by_itself(open_chat, provide
     await expect(chat.page.get_by_role("button", name="Use: nomic-embed-text")).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_model_of_a_server_on_this_machine_is_one_click_and_one_confirmation(open_chat, provider):
     provider.listed = {"data": [{"id": "qwen3:8b"}]}
     chat = await open_chat(has_model=False)
@@ -207,6 +215,7 @@ async def test_model_of_a_server_on_this_machine_is_one_click_and_one_confirmati
     await expect(chat.messages.last).to_contain_text("Hello.")
 
 
+@pytest.mark.more
 async def test_message_that_no_model_takes_leaves_no_chat_and_goes_out_with_the_model_that_is_chosen(open_chat):
     """The model that was chosen last in this browser is gone from app.json."""
     chat = await open_chat()
@@ -225,6 +234,7 @@ async def test_message_that_no_model_takes_leaves_no_chat_and_goes_out_with_the_
     assert [session["title"] for session in await sessions(chat)] == ["hi"]
 
 
+@pytest.mark.more
 async def test_model_that_the_provider_does_not_know_any_more_is_replaced_where_the_error_stands(open_chat, provider):
     provider.listed = {"data": [{"id": "newer"}]}
     provider.say(status=404, error={"error": {"message": "no such model", "code": "model_not_found"}})
@@ -242,6 +252,7 @@ async def test_model_that_the_provider_does_not_know_any_more_is_replaced_where_
     assert [request["model"] for request in provider.requests] == ["older", "newer"]
 
 
+@pytest.mark.more
 async def test_key_that_is_refused_is_replaced_where_the_error_stands(open_chat, provider):
     provider.list_status = 401
     provider.say(status=401, error={"error": {"message": "bad key"}})
@@ -263,6 +274,7 @@ async def test_key_that_is_refused_is_replaced_where_the_error_stands(open_chat,
     assert provider.headers[-1]["Authorization"] == f"Bearer {SECRET}"
 
 
+@pytest.mark.more
 async def test_to_see_what_the_model_is_told_makes_no_chat(open_chat):
     chat = await open_chat()
     await chat.page.get_by_role("button", name="What the model is told").click()
@@ -270,6 +282,7 @@ async def test_to_see_what_the_model_is_told_makes_no_chat(open_chat):
     assert await sessions(chat) == []
 
 
+@pytest.mark.more
 async def test_providers_and_servers_are_those_that_the_server_names(open_chat):
     chat = await open_chat(has_model=False)
     third = {"provider": "third", "label": {"en": "A third", "zh": "第三家"}, "ownBaseUrl": "https://third.example/v1"}
@@ -289,6 +302,7 @@ async def test_providers_and_servers_are_those_that_the_server_names(open_chat):
     await expect(chat.page.get_by_text("Start one (New server")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_key_is_nowhere_in_the_page_once_it_was_sent_to_be_stored(open_chat, provider):
     """Whether it is stored at once or waits for a confirmation, the page keeps nothing of it."""
     provider.listed = {"data": [{"id": "small"}]}
@@ -319,6 +333,7 @@ class Needy(Module):
         runtime.note("door", "There is one.")
 
 
+@pytest.mark.more
 async def test_chat_that_is_not_begun_leads_to_what_modules_want_set_up(open_chat):
     chat = await open_chat(Needy())
     advice = chat.page.get_by_role("list", name="To set up")

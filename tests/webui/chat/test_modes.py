@@ -52,6 +52,7 @@ async def test_looser_mode_is_asked_about_by_the_title_and_lets_run_what_waits_i
     assert [call.arguments["food"] for call in chat.ui.host.approvals.waiting] == ["salt"]
 
 
+@pytest.mark.more
 async def test_mode_that_refuses_ends_what_waits_and_the_chat_goes_on(open_chat):
     chat = await open_chat()
     await begin_chat(chat, "rice")
@@ -62,6 +63,7 @@ async def test_mode_that_refuses_ends_what_waits_and_the_chat_goes_on(open_chat)
     assert (chat.pantry.added, chat.ui.host.approvals.waiting) == ([], [])
 
 
+@pytest.mark.more
 async def test_mode_of_a_chat_without_a_title_is_asked_about_without_its_id(open_chat):
     chat = await open_chat()
     chat.ui.allowed_errors.append("status of 403")
@@ -74,6 +76,7 @@ async def test_mode_of_a_chat_without_a_title_is_asked_about_without_its_id(open
     await expect(change).not_to_contain_text(session)
 
 
+@pytest.mark.more
 async def test_mode_that_is_chosen_for_a_new_chat_is_that_of_the_next_ones_and_one_of_a_chat_is_not(open_chat):
     chat = await open_chat()
     chat.ui.allowed_errors.append("status of 403")
@@ -88,6 +91,7 @@ async def test_mode_that_is_chosen_for_a_new_chat_is_that_of_the_next_ones_and_o
     await expect(chat.page.get_by_role("button", name=f"{MENU}: No tools")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_click_on_a_chat_that_came_under_the_pointer_just_now_opens_nothing(open_chat):
     chat = await open_chat()
     first = await begin_chat(chat, "salt")

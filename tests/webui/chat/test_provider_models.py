@@ -44,6 +44,7 @@ async def test_model_is_chosen_from_those_that_the_provider_says_it_has(open_pro
     assert provider.requests[0]["model"] == "maker/model-17"
 
 
+@pytest.mark.more
 async def test_key_of_the_dialog_leads_to_the_approval_view_and_back_to_the_models(open_providers, provider):
     provider.listed = {"data": [{"id": "small"}, {"id": "large"}]}
     chat, dialog = await open_providers()
@@ -57,6 +58,7 @@ async def test_key_of_the_dialog_leads_to_the_approval_view_and_back_to_the_mode
     await expect(chat.page.get_by_role("button", name="openai:small")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_key_that_is_refused_is_said_at_its_one_field_until_another_is_kept(open_providers, provider):
     chat, dialog = await open_providers()
     chat.ui.allowed_errors.append("400")
@@ -84,6 +86,7 @@ async def test_key_that_is_refused_is_said_at_its_one_field_until_another_is_kep
     await expect(dialog.get_by_text("Key stored")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_provider_that_does_not_answer_is_said_in_the_dialog(open_providers, provider, unused_tcp_port):
     chat, dialog = await open_providers()
     chat.ui.allowed_errors.append("400")
@@ -97,6 +100,7 @@ async def test_provider_that_does_not_answer_is_said_in_the_dialog(open_provider
     await expect(dialog.get_by_text("Connect call failed")).to_be_hidden()
 
 
+@pytest.mark.more
 async def test_list_of_one_provider_is_not_shown_for_another(open_providers, provider, monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant")
     provider.listed = {"data": [{"id": "small"}]}
@@ -110,6 +114,7 @@ async def test_list_of_one_provider_is_not_shown_for_another(open_providers, pro
     await expect(dialog.get_by_text("small", exact=True)).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_list_of_models_is_accessible(open_providers, provider, axe_problems):
     provider.listed = {"data": [{"id": name} for name in [*MANY, "a-maker-with-a-long-name/" + "model-" * 20]]}
     chat, dialog = await open_providers()

@@ -36,6 +36,7 @@ async def test_skill_is_completed_and_goes_along_with_the_message(open_chat, roo
     assert "Look first." in said
 
 
+@pytest.mark.more
 async def test_skill_is_left_out_of_one_chat(open_chat, roots):
     chat = await open_chat(roots=roots)
     await accept_instructions(chat.ui.host)

@@ -28,6 +28,7 @@ async def test_first_address_is_a_message_box_that_has_the_focus(open_chat, tmp_
     await expect(chat.box).to_be_visible()
 
 
+@pytest.mark.more
 async def test_what_waits_is_on_the_start_page_and_leads_to_its_chat(open_chat):
     chat = await open_chat()
     chat.provider.say("", ("call-1", "pantry_add", '{"food": "salt"}'))
@@ -44,6 +45,7 @@ async def test_what_waits_is_on_the_start_page_and_leads_to_its_chat(open_chat):
     await expect(waiting).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_last_chats_are_on_the_start_page_where_their_list_is_not_beside_it(open_chat):
     chat = await open_chat(viewport=PHONE)
     for number in range(7):
@@ -87,6 +89,7 @@ class Meter(Module):
         return WebComponent("meter-page", "page.js", self._folder, "Meter", group="manage")
 
 
+@pytest.mark.more
 async def test_side_bar_separates_what_one_works_with_from_what_one_manages(open_chat, tmp_path):
     (tmp_path / "page.js").write_text("")
     chat = await open_chat(Shed(tmp_path), Meter(tmp_path))
@@ -99,6 +102,7 @@ async def test_side_bar_separates_what_one_works_with_from_what_one_manages(open
     )
 
 
+@pytest.mark.more
 @pytest.mark.spec("S2")
 async def test_emergency_stop_stands_out_only_while_something_runs(open_chat):
     chat = await open_chat()
@@ -116,6 +120,7 @@ async def test_emergency_stop_stands_out_only_while_something_runs(open_chat):
     await expect(stop).not_to_have_class(re.compile("busy"))
 
 
+@pytest.mark.more
 async def test_chat_has_most_of_a_window_that_is_zoomed_to_200_percent(open_chat):
     chat = await open_chat(viewport={"width": 640, "height": 400}, device_scale_factor=2)
     await expect(chat.box).to_be_visible()

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import re
 
+import pytest
 from playwright.async_api import expect
 
 from agentcore.api import Module, ToolContext, tool
@@ -63,6 +64,7 @@ async def test_call_that_was_approved_is_stopped_in_another_window_and_settles_i
     assert chat.ui.host.calls.in_flight == {}
 
 
+@pytest.mark.more
 async def test_several_calls_that_wait_leave_stop_in_every_window_and_it_settles_them_all(open_chat):
     chat = await open_chat()
     chat.provider.say("", ADD, ("b", "pantry_add", '{"food": "salt"}'))
@@ -85,6 +87,7 @@ async def test_several_calls_that_wait_leave_stop_in_every_window_and_it_settles
     assert chat.ui.host.approvals.waiting == []
 
 
+@pytest.mark.more
 async def test_escape_stops_keeps_what_came_and_a_menu_takes_it_first(open_chat):
     chat = await open_chat()
     chat.provider.say("It begins like this and would go on for long.", gate=asyncio.Event())
@@ -103,6 +106,7 @@ async def test_escape_stops_keeps_what_came_and_a_menu_takes_it_first(open_chat)
     await expect(chat.page.get_by_text("You stopped the answer")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_messages_wait_are_changed_and_taken_out_by_keyboard_and_go_out_in_order(open_chat):
     gate = asyncio.Event()
     chat = await open_chat()
@@ -137,6 +141,7 @@ async def test_messages_wait_are_changed_and_taken_out_by_keyboard_and_go_out_in
     assert said == ["first", "second", "third"]
 
 
+@pytest.mark.more
 async def test_stop_holds_what_waits_and_resume_lets_it_go_on(open_chat):
     chat = await open_chat()
     chat.provider.say("One two three four.", gate=asyncio.Event())
@@ -154,6 +159,7 @@ async def test_stop_holds_what_waits_and_resume_lets_it_go_on(open_chat):
     await expect(queue_of(chat.page)).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_message_that_is_being_sent_is_not_taken_for_another_one_with_the_same_text(open_chat):
     chat = await open_chat()
     gate = asyncio.Event()
@@ -183,6 +189,7 @@ async def test_message_that_is_being_sent_is_not_taken_for_another_one_with_the_
     await stop_button(chat.page).click()
 
 
+@pytest.mark.more
 async def test_call_that_waits_when_the_turn_is_stopped_waits_nowhere_any_more(open_chat):
     chat = await open_chat()
     chat.provider.say("", ADD)
@@ -199,6 +206,7 @@ async def test_call_that_waits_when_the_turn_is_stopped_waits_nowhere_any_more(o
     await expect(chat.page).to_have_title("add rice · Chats · agentcore")
 
 
+@pytest.mark.more
 async def test_message_while_a_call_waits_is_queued_and_one_sent_now_takes_the_call_s_place(open_chat):
     chat = await open_chat()
     chat.provider.say("", ADD)
@@ -217,6 +225,7 @@ async def test_message_while_a_call_waits_is_queued_and_one_sent_now_takes_the_c
     assert chat.pantry.added == []
 
 
+@pytest.mark.more
 async def test_message_that_waits_is_sent_now_into_the_turn_that_goes_on(open_chat):
     kitchen = Kitchen()
     chat = await open_chat(kitchen, config={"approvals": {"mode": "allow"}})
@@ -233,6 +242,7 @@ async def test_message_that_waits_is_sent_now_into_the_turn_that_goes_on(open_ch
     assert len(chat.provider.requests) == 2
 
 
+@pytest.mark.more
 async def test_answer_about_an_earlier_turn_that_comes_late_takes_nothing_away(open_chat):
     chat = await open_chat()
     for answer in ("Zeroth answer.", "First answer.", "Second answer."):

@@ -92,6 +92,7 @@ async def test_question_of_a_tool_is_answered_in_place_also_after_a_reload(open_
     assert "blue" in chat.provider.sent
 
 
+@pytest.mark.more
 async def test_answer_in_own_words_reaches_the_tool(open_chat):
     chat = await open_chat(Helper(), config=ALLOW)
     chat.provider.say("", ("a", "helper_ask", "{}"))
@@ -104,6 +105,7 @@ async def test_answer_in_own_words_reaches_the_tool(open_chat):
     assert "a warm green" in chat.provider.sent
 
 
+@pytest.mark.more
 async def test_form_of_a_tool_is_filled_in(open_chat):
     chat = await open_chat(Helper(), config=ALLOW)
     chat.provider.say("", ("a", "helper_order", "{}"))
@@ -123,6 +125,7 @@ async def test_form_of_a_tool_is_filled_in(open_chat):
         assert said.replace(" ", "") in chat.provider.sent.replace(" ", "")
 
 
+@pytest.mark.more
 async def test_form_can_be_declined_and_a_message_meanwhile_is_no_answer_to_it(open_chat):
     chat = await open_chat(Helper(), config=ALLOW)
     chat.provider.say("", ("a", "helper_order", "{}"))
@@ -136,6 +139,7 @@ async def test_form_can_be_declined_and_a_message_meanwhile_is_no_answer_to_it(o
     assert "declined to answer" in chat.provider.sent
 
 
+@pytest.mark.more
 async def test_address_is_opened_by_a_click_in_a_tab_that_does_not_know_the_page(open_chat):
     helper = Helper()
     chat = await open_chat(helper, config=ALLOW)
@@ -155,6 +159,7 @@ async def test_address_is_opened_by_a_click_in_a_tab_that_does_not_know_the_page
     await expect(chat.shown.get_by_text("Thank you.")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_foreign_prompt_is_seen_before_the_model_is_told(open_chat):
     chat = await open_chat(Helper(), config=ALLOW)
     chat.provider.say("", ("a", "helper_repeat", "{}"))
@@ -168,6 +173,7 @@ async def test_foreign_prompt_is_seen_before_the_model_is_told(open_chat):
     await expect(chat.shown.get_by_text("Nice.")).to_be_visible()
 
 
+@pytest.mark.more
 @pytest.mark.spec("K2")
 async def test_question_is_asked_without_approval_and_answered_in_the_message_box(open_chat):
     """In mode `ask`: neither the question nor the list of things to do waits for an approval."""
@@ -187,6 +193,7 @@ async def test_question_is_asked_without_approval_and_answered_in_the_message_bo
     await expect(chat.box).to_have_value("")
 
 
+@pytest.mark.more
 async def test_things_to_do_are_shown_as_they_change_and_after_a_reload(open_chat):
     chat = await open_chat(Helper(), config=ALLOW)
     chat.provider.say("", ("a", "helper_plan", '{"steps": ["look", "write", "test"]}'))
@@ -200,6 +207,7 @@ async def test_things_to_do_are_shown_as_they_change_and_after_a_reload(open_cha
     await expect(todos.get_by_role("listitem")).to_have_text(["look – done", "write – in progress", "test – to do"])
 
 
+@pytest.mark.more
 async def test_call_that_runs_shows_how_far_it_is(open_chat):
     helper = Helper()
     chat = await open_chat(helper, config=ALLOW)
@@ -213,6 +221,7 @@ async def test_call_that_runs_shows_how_far_it_is(open_chat):
     await expect(chat.card.get_by_role("button", name="helper_work")).to_contain_text("done")
 
 
+@pytest.mark.more
 async def test_agent_of_a_call_stands_inside_of_its_card_also_after_a_reload(open_chat):
     chat = await open_chat(Helper(), config=ALLOW)
     chat.provider.say("", ("a", "helper_delegate", '{"prompt": "stock up"}'))
@@ -231,6 +240,7 @@ async def test_agent_of_a_call_stands_inside_of_its_card_also_after_a_reload(ope
         await chat.page.reload()
 
 
+@pytest.mark.more
 @pytest.mark.spec("K13")
 async def test_stop_ends_an_agent_s_call_that_waits_in_its_card_too(open_chat):
     chat = await open_chat(Helper())
@@ -248,6 +258,7 @@ async def test_stop_ends_an_agent_s_call_that_waits_in_its_card_too(open_chat):
     assert (chat.ui.host.approvals.waiting, chat.pantry.added) == ([], [])
 
 
+@pytest.mark.more
 async def test_what_an_agent_had_said_when_it_was_stopped_stands_in_its_call_after_a_reload(open_chat):
     chat = await open_chat(Helper(), config=ALLOW)
     chat.provider.say("", ("a", "helper_delegate", '{"prompt": "Tell."}'))

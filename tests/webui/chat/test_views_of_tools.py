@@ -256,6 +256,7 @@ async def test_view_is_told_of_its_call_once_it_is_there_and_no_sooner(open_chat
     await expect(frame_of(chat).locator("#log")).to_contain_text("tool-result")
 
 
+@pytest.mark.more
 async def test_view_reaches_nothing_but_its_messages(open_chat):
     chat = await open_chat(Weather(), config=ALLOW)
     chat.ui.allowed_errors += ["Content Security Policy", "Blocked", "sandbox", "Unsafe attempt", "Failed to load"]
@@ -278,6 +279,7 @@ async def test_view_reaches_nothing_but_its_messages(open_chat):
     assert not [frame.url for frame in chat.page.frames if "example.com" in frame.url]
 
 
+@pytest.mark.more
 async def test_view_that_leads_its_frame_elsewhere_ends(open_chat):
     chat = await open_chat(Weather(), config=ALLOW)
     chat.ui.allowed_errors += ["Content Security Policy", "Framing"]
@@ -285,6 +287,7 @@ async def test_view_that_leads_its_frame_elsewhere_ends(open_chat):
     await expect(chat.card.locator("ac-tool-view")).to_contain_text("sent what it should not")
 
 
+@pytest.mark.more
 async def test_call_of_a_view_waits_for_the_person_under_the_views_name(open_chat):
     weather = Weather()
     chat = await open_chat(weather, config={"approvals": {"mode": "ask_writes"}})
@@ -300,12 +303,14 @@ async def test_call_of_a_view_waits_for_the_person_under_the_views_name(open_cha
     assert "weather_again" not in chat.provider.sent
 
 
+@pytest.mark.more
 async def test_view_calls_no_tools_of_others(open_chat):
     chat = await open_chat(Weather(), config=ALLOW)
     log = (await show(chat, "weather_strays")).locator("#log")
     await expect(log).to_contain_text("views may not call pantry_list")
 
 
+@pytest.mark.more
 async def test_view_reads_by_the_tool_that_its_module_has_for_it(open_chat):
     chat = await open_chat(Weather(), config=ALLOW)
     log = (await show(chat, "weather_reads")).locator("#log")
@@ -314,6 +319,7 @@ async def test_view_reads_by_the_tool_that_its_module_has_for_it(open_chat):
     )
 
 
+@pytest.mark.more
 async def test_of_many_views_the_newest_are_open(open_chat):
     chat = await open_chat(Weather(), config=ALLOW)
     chat.provider.say("", *((f"call{n}", "weather_show", f'{{"place": "{n}"}}') for n in range(8)))
@@ -324,6 +330,7 @@ async def test_of_many_views_the_newest_are_open(open_chat):
     await expect(chat.page.get_by_text("The view is closed.")).to_have_count(2)
 
 
+@pytest.mark.more
 async def test_what_a_view_says_is_shown_to_the_person_first(open_chat):
     chat = await open_chat(Weather(), config=ALLOW)
     log = (await show(chat, "weather_says")).locator("#log")
@@ -338,6 +345,7 @@ async def test_what_a_view_says_is_shown_to_the_person_first(open_chat):
     await expect(chat.page.locator("ac-user-message").last).to_contain_text("Rain tomorrow?")
 
 
+@pytest.mark.more
 async def test_what_a_view_has_for_the_model_goes_into_the_persons_message_alone(open_chat):
     """The last word of the view counts; the model hears it when the person has sent it, and not before."""
     chat = await open_chat(Weather(), config=ALLOW)
@@ -365,12 +373,14 @@ async def test_what_a_view_has_for_the_model_goes_into_the_persons_message_alone
     assert "Rain at four" not in json.dumps(chat.provider.requests)
 
 
+@pytest.mark.more
 async def test_view_takes_back_what_it_had_for_the_model(open_chat):
     chat = await open_chat(Weather(), config=ALLOW)
     await expect((await show(chat, "weather_forgets")).locator("#log")).to_contain_text("forgot")
     await expect(chat.card.locator("ac-view-note")).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_view_fills_the_window_by_the_persons_click_and_goes_back_with_escape(open_chat):
     """It stays the same document, and is told of it."""
     chat = await open_chat(Weather(), config=ALLOW)
@@ -396,6 +406,7 @@ async def test_view_fills_the_window_by_the_persons_click_and_goes_back_with_esc
     await expect(view.locator("#log")).to_have_text(re.compile("^(?!.*tool-input.*tool-input)", re.DOTALL))
 
 
+@pytest.mark.more
 async def test_view_fills_the_window_by_itself_only_where_the_person_clicked_in_it(open_chat):
     chat = await open_chat(Weather(), config=ALLOW)
     view = await show(chat, "weather_widens")
@@ -407,6 +418,7 @@ async def test_view_fills_the_window_by_itself_only_where_the_person_clicked_in_
     await expect(view.locator("#log")).to_contain_text(re.compile('fullscreen.*"displayMode":"inline"', re.DOTALL))
 
 
+@pytest.mark.more
 async def test_view_that_fills_the_window_makes_room_for_what_waits_for_the_person(open_chat):
     chat = await open_chat(Weather(), config={"approvals": {"mode": "ask_writes"}})
     view = await show(chat, "weather_widens_and_calls")
@@ -419,6 +431,7 @@ async def test_view_that_fills_the_window_makes_room_for_what_waits_for_the_pers
     await expect(back).to_be_hidden()
 
 
+@pytest.mark.more
 async def test_what_stands_around_a_view_is_accessible(open_chat, axe_problems):
     chat = await open_chat(Weather(), config=ALLOW)
     await expect((await show(chat, "weather_notes")).locator("#log")).to_contain_text("all noted")
@@ -431,6 +444,7 @@ async def test_what_stands_around_a_view_is_accessible(open_chat, axe_problems):
     assert await axe_problems(chat.page) == []
 
 
+@pytest.mark.more
 async def test_view_that_cannot_fill_the_window_has_no_button_for_it(open_chat):
     chat = await open_chat(Weather(), config=ALLOW)
     await expect((await show(chat, "weather_show")).locator("#log")).to_contain_text("tool-result")
@@ -438,6 +452,7 @@ async def test_view_that_cannot_fill_the_window_has_no_button_for_it(open_chat):
     await expect(chat.card.get_by_role("button", name="Show it in the whole window")).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_page_that_a_view_opens_is_shown_whole_and_can_be_refused(open_chat):
     chat = await open_chat(Weather(), config=ALLOW)
     log = (await show(chat, "weather_links")).locator("#log")
@@ -448,6 +463,7 @@ async def test_page_that_a_view_opens_is_shown_whole_and_can_be_refused(open_cha
     assert len(chat.page.context.pages) == 1
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("name", "said"), [("weather_floods", "sent too much"), ("weather_babbles", "sent what it should not")]
 )
@@ -459,6 +475,7 @@ async def test_view_that_sends_junk_or_too_much_ends_and_the_page_goes_on(open_c
     await expect(chat.shown.get_by_text("There it is.")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_view_that_never_says_that_it_is_there_gives_way_to_the_result(open_chat):
     chat = await open_chat(Weather(), config=ALLOW, is_reused=False)
     await chat.page.clock.install()
@@ -469,6 +486,7 @@ async def test_view_that_never_says_that_it_is_there_gives_way_to_the_result(ope
     await expect(chat.card.locator("ac-tool-view iframe")).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_view_is_closed_and_shown_again(open_chat):
     chat = await open_chat(Weather(), config=ALLOW)
     await expect((await show(chat, "weather_show")).locator("#log")).to_contain_text("tool-result")

@@ -95,6 +95,7 @@ async def test_all_places_agree_while_calls_come_are_decided_elsewhere_cancelled
     await agree(chat, [])
 
 
+@pytest.mark.more
 async def test_call_that_has_waited_for_a_month_is_shown_everywhere_and_can_be_decided(open_chat):
     chat = await open_chat()
     chat.ui.allowed_errors.append("ERR_CONNECTION_REFUSED")

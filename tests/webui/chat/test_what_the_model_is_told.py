@@ -59,6 +59,7 @@ async def test_person_sees_the_parts_before_the_first_message_and_leaves_one_out
     await expect(told.get_by_label("Instructions for this chat")).to_have_value("Be brief.")
 
 
+@pytest.mark.more
 async def test_it_is_accessible_and_nothing_runs_over_on_a_phone(open_chat, axe_problems, tmp_path):
     roots = folder(tmp_path, f"# Rules\n{'long-word-' * 60}\n" + "Keep lines short.\n" * 2000)
     chat = await open_chat(viewport=PHONE, locale="zh-CN", roots=roots)

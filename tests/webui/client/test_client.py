@@ -66,6 +66,7 @@ async def test_call_tells_its_id_and_progress_and_gives_the_envelope(start_webui
     assert [0.5, "half"] in told
 
 
+@pytest.mark.more
 async def test_call_is_cancelled_by_its_signal(start_webui, lab):
     ui = await start_webui([lab])
     page = await ui.page()
@@ -80,6 +81,7 @@ async def test_call_is_cancelled_by_its_signal(start_webui, lab):
     assert envelope["error"]["type"] == "cancelled"
 
 
+@pytest.mark.more
 async def test_signal_that_was_given_up_before_the_call_cancels_it(start_webui, lab):
     ui = await start_webui([lab])
     page = await ui.page()
@@ -87,6 +89,7 @@ async def test_signal_that_was_given_up_before_the_call_cancels_it(start_webui, 
     assert envelope["error"]["type"] == "cancelled"
 
 
+@pytest.mark.more
 async def test_outcome_of_a_call_is_an_envelope_and_a_refusal_is_thrown(start_webui, lab):
     ui = await start_webui([lab])
     ui.allowed_errors.append("404")
@@ -99,6 +102,7 @@ async def test_outcome_of_a_call_is_an_envelope_and_a_refusal_is_thrown(start_we
     assert thrown == {"name": "ApiError", "type": "not_found", "status": 404}
 
 
+@pytest.mark.more
 async def test_server_that_does_not_answer_is_unreachable(start_webui, lab):
     ui = await start_webui([lab])
     ui.allowed_errors.append("ERR_INTERNET_DISCONNECTED")
@@ -108,6 +112,7 @@ async def test_server_that_does_not_answer_is_unreachable(start_webui, lab):
     assert await run(page, script) == {"type": "unreachable", "retryable": True, "status": 0}
 
 
+@pytest.mark.more
 async def test_artifact_is_shown_from_an_address_of_the_page(start_webui, lab):
     ui = await start_webui([lab])
     page = await ui.page()

@@ -33,6 +33,7 @@ async def test_events_missed_while_the_connection_was_lost_arrive_after_it(start
     assert await page.evaluate("window.heard") == [0, 1, 2]
 
 
+@pytest.mark.more
 async def test_gap_that_cannot_be_filled_is_told_as_a_reset_and_views_load_again(start_webui):
     ui = await start_webui()
     ui.allowed_errors += ["ERR_INTERNET_DISCONNECTED", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE_CHUNKED_ENCODING"]
@@ -48,6 +49,7 @@ async def test_gap_that_cannot_be_filled_is_told_as_a_reset_and_views_load_again
     assert await page.evaluate("window.heard") == ["events.reset"]
 
 
+@pytest.mark.more
 async def test_events_of_one_moment_are_handed_on_in_a_few_frames(start_webui):
     ui = await start_webui()
     page = await ui.page()
@@ -60,6 +62,7 @@ async def test_events_of_one_moment_are_handed_on_in_a_few_frames(start_webui):
     assert await page.evaluate("window.frames_.size") < 100
 
 
+@pytest.mark.more
 async def test_events_reach_a_page_that_gets_no_frames(start_webui):
     ui = await start_webui()
     page = await ui.page()
@@ -70,6 +73,7 @@ async def test_events_reach_a_page_that_gets_no_frames(start_webui):
     await page.wait_for_function("() => window.heard.length === 1", polling=20)
 
 
+@pytest.mark.more
 async def test_listener_that_fails_keeps_no_event_from_the_others(start_webui):
     ui = await start_webui()
     ui.allowed_errors.append("a listener broke")
@@ -83,6 +87,7 @@ async def test_listener_that_fails_keeps_no_event_from_the_others(start_webui):
     await page.wait_for_function("() => window.heard.includes(7)")
 
 
+@pytest.mark.more
 async def test_nothing_moves_while_events_arrive(start_webui):
     """Modules change, messages come and go, calls end: what stands on the page stays where it is."""
     ui = await start_webui(["fs_tools"])

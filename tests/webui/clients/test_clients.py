@@ -47,6 +47,7 @@ async def test_client_is_shown_with_what_it_calls_and_leads_to_its_calls(start_w
     await expect(page.get_by_role("option").filter(has_text="shop_look")).to_have_count(2)
 
 
+@pytest.mark.more
 async def test_client_that_leaves_is_shown_as_former_while_one_looks_on(start_webui):
     ui = await start_webui(modules=[Shop])
     client = await connected(ui, "robot")
@@ -67,6 +68,7 @@ async def test_calls_are_counted_while_one_looks_on(start_webui):
     await expect(row(page, "robot")).to_contain_text("1 call")
 
 
+@pytest.mark.more
 async def test_client_is_disconnected_once_that_is_confirmed(start_webui):
     ui = await start_webui(modules=[Shop])
     client = await connected(ui, "robot")
@@ -78,6 +80,7 @@ async def test_client_is_disconnected_once_that_is_confirmed(start_webui):
     assert (await client.post({"jsonrpc": "2.0", "id": 9, "method": "ping"}))[0] == 401
 
 
+@pytest.mark.more
 async def test_without_clients_the_view_says_how_to_connect_one(start_webui):
     ui = await start_webui()
     page = await ui.page("#/clients")

@@ -80,6 +80,7 @@ async def test_each_kind_of_value_has_its_field(form):
     }
 
 
+@pytest.mark.more
 async def test_moment_is_sent_with_the_offset_of_the_time_zone(form):
     schema = schema_of(at={"type": "string", "format": "date-time"})
     shown = await form(schema, options={"timezone_id": "Asia/Kolkata"})
@@ -329,6 +330,7 @@ async def test_field_that_its_owner_made_read_only_cannot_be_changed(form):
     )
 
 
+@pytest.mark.more
 async def test_form_is_accessible(form, axe_problems):
     schema = {**EDITS, "properties": {**EDITS["properties"]}}
     schema["properties"] |= {

@@ -121,6 +121,7 @@ async def test_hosts_are_accessible_and_an_idle_one_is_restarted_by_keyboard(sho
     assert player.sent == ["POST /api/hosts/desk/restart"]
 
 
+@pytest.mark.more
 async def test_without_hosts_the_view_says_how_a_module_gets_one(start_webui):
     ui = await start_webui(files={"far": FAR})
     page = await ui.page("#/hosts")
@@ -130,12 +131,14 @@ async def test_without_hosts_the_view_says_how_a_module_gets_one(start_webui):
     )
 
 
+@pytest.mark.more
 async def test_list_of_modules_says_where_one_runs(start_hosted):
     ui = await start_hosted()
     page = await ui.page("#/modules")
     await expect(page.locator("ac-module-row").filter(has_text="Far")).to_contain_text("in host desk")
 
 
+@pytest.mark.more
 async def test_call_that_waits_says_in_which_host_it_would_run(start_hosted):
     ui = await start_hosted()
     page = await both(ui)
@@ -145,6 +148,7 @@ async def test_call_that_waits_says_in_which_host_it_would_run(start_hosted):
     await expect(shown).to_contain_text("Runs in host desk, not in the server")
 
 
+@pytest.mark.more
 async def test_host_that_was_killed_is_told_while_one_looks_on(start_hosted):
     ui = await start_hosted()
     page = await ui.page("#/hosts", locale="zh-CN")

@@ -88,6 +88,7 @@ async def test_host_with_open_resources_is_draining_until_they_are_closed(show):
     await expect(host_card(page).locator("ac-state").first).to_have_text("Draining")
 
 
+@pytest.mark.more
 async def test_idle_host_is_disconnected_at_once_and_let_in_again(show):
     page, player = await show("machines", "running")
     await page.get_by_role("button", name="Disconnect laptop").click()
@@ -118,6 +119,7 @@ async def test_forgetting_says_what_goes_and_is_done_once_it_is_confirmed(show):
     assert player.sent == ["DELETE /api/hosts/laptop"]
 
 
+@pytest.mark.more
 async def test_what_could_not_be_done_is_said_with_the_reason(start_webui, show):
     ui = await start_webui()
     ui.allowed_errors.append("404")
@@ -139,6 +141,7 @@ async def test_without_hosts_two_steps_say_how_a_machine_is_added(show):
     assert address.endswith("/#add-host")
 
 
+@pytest.mark.more
 async def test_machine_that_has_dialled_in_does_what_the_view_says(start_webui, tmp_path):
     """All of it is real: it is let in, drained, takes work again, is kept out, let in again, and forgotten."""
     ui = await start_webui()
@@ -173,6 +176,7 @@ def lying():
     return remote(platform=hidden, version=long, address=f"{long}\nRunning", workspace=[long, hidden], modules=modules)
 
 
+@pytest.mark.more
 async def test_what_a_host_says_of_itself_neither_hides_nor_bursts_the_page(show, axe_problems):
     page, _ = await show("machines", "running", hosts=[lying(), remote("nas", "away")], viewport=PHONE)
     await expect(host_card(page)).to_contain_text("safe<U+202E>gpj.exe<U+200B>")

@@ -90,6 +90,7 @@ async def test_what_waits_is_accessible_on_a_phone_in_the_dark_and_in_chinese(ui
     assert await axe_problems(page) == []
 
 
+@pytest.mark.more
 async def test_page_is_watched_at_once_and_taken_over_when_it_is_decided(ui, resource_id):
     page = await ui.page(f"#/pages/browser/{resource_id}")
     view = page.locator("browser-page-view")
@@ -111,6 +112,7 @@ async def test_page_is_watched_at_once_and_taken_over_when_it_is_decided(ui, res
     await expect(view.get_by_text(WAITS)).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_terminal_is_watched_at_once_and_typed_into_when_it_is_decided(ui):
     process_id = await open_terminal(ui, "echo hello; exec cat")
     page = await ui.page(f"#/pages/shell_tools/{process_id}")
@@ -131,6 +133,7 @@ async def test_terminal_is_watched_at_once_and_typed_into_when_it_is_decided(ui)
     await expect(screen).not_to_contain_text("xtyped")
 
 
+@pytest.mark.more
 async def test_decision_that_was_made_while_the_page_was_away_counts(ui):
     process_id = await open_terminal(ui)
     page = await both(ui)
@@ -146,6 +149,7 @@ async def test_decision_that_was_made_while_the_page_was_away_counts(ui):
     await expect(view.get_by_text("You are watching.")).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_start_of_a_terminal_says_that_it_waits_and_goes_on_when_it_is_decided(ui):
     page = await ui.page("#/pages/shell_tools")
     await page.locator("shell-tools-panel").get_by_role("button", name="New terminal").click()

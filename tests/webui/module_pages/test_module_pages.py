@@ -138,6 +138,7 @@ async def answered_version(ui, page):
     return (await (await answered.value).json())["pageVersion"]
 
 
+@pytest.mark.more
 async def test_page_does_not_reload_while_the_modules_of_a_server_that_stops_go_one_by_one(start_webui):
     """It would find nobody any more, and stay white. Of a module that a person disables, it does reload."""
     needs_slow_end = PAGE_SCRIPT.replace("    def get_web", "    requires = ('slow_end',)\n\n    def get_web")
@@ -194,6 +195,7 @@ class Failing(Module):
 """
 
 
+@pytest.mark.more
 async def test_element_that_fails_shows_a_card_in_its_place_and_the_page_goes_on(start_webui):
     """Each element comes from a separate module; the page keeps working after every failure."""
     files = {}
@@ -212,6 +214,7 @@ async def test_element_that_fails_shows_a_card_in_its_place_and_the_page_goes_on
         await expect(page.get_by_role("heading", name="Modules", level=1)).to_be_visible()
 
 
+@pytest.mark.more
 async def test_side_bar_lists_the_page_and_its_script_is_loaded_at_first_use(start_webui):
     ui = await start_webui(files=FILES)
     page = await ui.page()
@@ -244,6 +247,7 @@ async def test_element_inherits_the_look_of_the_page_in_both_themes(ui):
     await expect(title).to_have_css("color", "rgb(143, 179, 255)")
 
 
+@pytest.mark.more
 async def test_reload_takes_up_new_scripts_without_a_reload_of_the_page(ui):
     page = await ui.page("#/pages/weather")
     await expect(page.get_by_role("heading", name="First edition")).to_be_visible()
@@ -305,6 +309,7 @@ async def test_page_of_a_disabled_module_goes_and_comes_back(ui):
     await expect(page.get_by_role("heading", name="First edition")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_resource_with_a_view_is_a_tab_until_it_is_closed(ui):
     page = await ui.page()
     await expect(page.get_by_role("navigation", name="Open resources")).to_be_hidden()

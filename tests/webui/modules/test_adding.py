@@ -73,6 +73,7 @@ async def test_pasted_block_is_shown_whole_confirmed_and_starts(ui):
     assert app_json(ui)["bells"] == BLOCKS | {"Big Ben": {"sound": "dong", "times": 2}}
 
 
+@pytest.mark.more
 async def test_secret_of_a_pasted_block_is_kept_as_one_under_the_name_that_was_chosen(ui):
     page = await ui.page("#/modules")
     dialog = await opened(page)
@@ -120,6 +121,7 @@ async def test_two_secrets_of_one_text_are_named_and_left_each_by_itself(ui):
     await expect(written).to_have_text(json.dumps(block, indent=2))
 
 
+@pytest.mark.more
 async def test_one_block_alone_gets_its_name_and_family_in_the_dialog(ui):
     page = await ui.page("#/modules")
     dialog = await opened(page)
@@ -152,6 +154,7 @@ async def test_wrong_text_and_a_block_that_is_refused_are_told_in_the_dialog(ui)
     assert ui.host.policy_changes.waiting == []
 
 
+@pytest.mark.more
 async def test_what_is_still_being_read_is_never_saved_in_place_of_what_stands_there(ui):
     page = await ui.page("#/modules/bell_first")
     answers = asyncio.Event()
@@ -174,6 +177,7 @@ async def test_what_is_still_being_read_is_never_saved_in_place_of_what_stands_t
     assert app_json(ui)["bells"] == BLOCKS | {"first": {"sound": "dong"}}
 
 
+@pytest.mark.more
 async def test_block_is_changed_and_removed_from_its_module_s_page(ui):
     ui.allowed_errors.append("404")  # what is shown of it is asked for until the list says that it is gone
     page = await ui.page("#/modules/bell_second")

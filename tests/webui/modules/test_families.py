@@ -37,6 +37,7 @@ async def test_block_is_off_in_the_list_enabled_by_its_button_and_shown_without_
     await expect(page.get_by_role("main")).to_contain_text("another block in app.json")
 
 
+@pytest.mark.more
 async def test_change_of_a_block_in_the_settings_keeps_the_secrets_that_are_not_shown(start_webui, acme_site):
     bells.install(acme_site)
     block = {"sound": "ding", "env": {"PLACE": "s3cret"}, "token": "s3cret"}
@@ -62,6 +63,7 @@ async def shared(browser, page_pool, tmp_path_factory, bells_site):
         yield ui
 
 
+@pytest.mark.more
 async def test_failed_block_says_nothing_of_settings_that_are_not_set(ui):
     page = await ui.page("#/modules/bell_silent")
     settings = page.get_by_role("region", name="Settings")

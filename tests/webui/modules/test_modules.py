@@ -172,6 +172,7 @@ async def test_without_modules_the_page_says_how_to_begin(start_webui):
     await expect(page.get_by_role("button", name=re.compile("^Enable "))).not_to_have_count(0)
 
 
+@pytest.mark.more
 async def test_side_bar_leads_to_the_module_that_needs_attention(start_webui):
     ui = await start_webui(files={"clock": CLOCK, "broken": BROKEN})
     page = await ui.page()
@@ -179,6 +180,7 @@ async def test_side_bar_leads_to_the_module_that_needs_attention(start_webui):
     await expect(row(page, "Broken")).to_contain_text("set config.broken.api_key")
 
 
+@pytest.mark.more
 async def test_other_distribution_waits_and_is_chosen_in_the_approval_view(start_webui, acme_site):
     info = acme_site.install("acme-clock", {"clock": "acme_clock:Clock"}, {"acme_clock.py": CLOCK})
     ui = await start_webui(config={"modules": ["clock"]})
@@ -203,6 +205,7 @@ async def test_other_distribution_waits_and_is_chosen_in_the_approval_view(start
     assert ui.host.policy_changes.waiting == []
 
 
+@pytest.mark.more
 async def test_card_of_what_stands_behind_a_name_shows_both_and_does_not_expire(start_webui, acme_site):
     for name in ("acme-clock", "other-clock"):
         package = name.replace("-", "_")
@@ -222,6 +225,7 @@ async def test_card_of_what_stands_behind_a_name_shows_both_and_does_not_expire(
             await asyncio.sleep(0.02)
 
 
+@pytest.mark.more
 async def test_old_code_that_goes_on_is_told_with_the_version_on_the_disk_and_the_traceback(start_webui, acme_site):
     info = acme_site.install("acme-clock", {"clock": "acme_clock:Clock"}, {"acme_clock.py": CLOCK})
     ui = await start_webui(config={"modules": ["clock"]})
@@ -239,6 +243,7 @@ async def test_old_code_that_goes_on_is_told_with_the_version_on_the_disk_and_th
     await expect(card.get_by_role("region", name="Details")).to_contain_text("in load")
 
 
+@pytest.mark.more
 async def test_failed_module_shows_the_output_of_its_program_and_no_traceback(start_webui):
     ui = await start_webui(files={"foreseen": FORESEEN}, config={"modules": ["foreseen"]})
     page = await ui.page("#/modules/foreseen")
@@ -248,6 +253,7 @@ async def test_failed_module_shows_the_output_of_its_program_and_no_traceback(st
     await expect(card).not_to_contain_text("Traceback")
 
 
+@pytest.mark.more
 async def test_module_that_is_tried_again_says_when_and_what_its_program_wrote(start_webui):
     ui = await start_webui(files={"late": LATE}, config={"modules": ["late"]})
     page = await ui.page("#/modules")
@@ -323,6 +329,7 @@ async def test_module_is_disabled_at_once_and_the_calls_that_ended_with_it_are_t
     assert call.result().error.type == "module_stopping"
 
 
+@pytest.mark.more
 async def test_repaired_module_starts_by_reload_and_one_that_breaks_runs_on_and_says_why(ui):
     page = await ui.page("#/modules/repaired")
     await expect(page.get_by_role("alert")).to_be_visible()
@@ -339,6 +346,7 @@ async def test_repaired_module_starts_by_reload_and_one_that_breaks_runs_on_and_
     await expect(page.get_by_role("region", name="1 tool")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_failing_module_is_repaired_by_its_settings_where_its_reason_stands(ui):
     page = await ui.page("#/modules/keyed")
     await expect(page.get_by_role("alert")).to_contain_text("no station is set")
@@ -369,6 +377,7 @@ async def test_unknown_module_is_said_to_be_unknown(ui):
     await expect(page.get_by_text("There is no module “nobody”")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_list_that_cannot_be_loaded_says_so_and_can_be_tried_again(ui):
     ui.allowed_errors.append("Failed to load resource")
     page = await ui.page()
@@ -381,6 +390,7 @@ async def test_list_that_cannot_be_loaded_says_so_and_can_be_tried_again(ui):
     await expect(row(page, "Clock")).to_contain_text("Ready")
 
 
+@pytest.mark.more
 async def test_module_with_a_slip_is_listed_with_its_reason_and_can_be_switched_off(ui):
     page = await ui.page("#/modules")
     await expect(row(page, "Clock")).to_contain_text("Ready")

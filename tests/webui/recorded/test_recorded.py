@@ -30,6 +30,7 @@ async def test_recorded_answers_are_those_of_the_server(name, tmp_path):
     await check_recording(name, tmp_path)
 
 
+@pytest.mark.more
 @pytest.mark.usefixtures("nats")
 async def test_recorded_answers_are_those_of_the_server_with_a_pool(tmp_path):
     await check_recording("pool", tmp_path)

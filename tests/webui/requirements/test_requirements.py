@@ -108,6 +108,7 @@ async def test_the_user_installs_what_is_missing_from_the_notice(ui, machine, ax
     await expect(page.locator("ac-requirement-notice section")).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_a_failed_installation_says_why_and_can_be_tried_again(ui, machine):
     ui.allowed_errors.append("403")
     machine.fails = True
@@ -135,6 +136,7 @@ async def test_the_notice_is_in_the_language_of_the_page(ui):
     await expect(shown.get_by_role("button", name="安装（170 MB）")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_a_notice_that_was_put_away_stays_away_in_this_browser(ui):
     page = await ui.page("#/")
     await notice(page).get_by_role("button", name="Not now: Printing press").click()
@@ -145,6 +147,7 @@ async def test_a_notice_that_was_put_away_stays_away_in_this_browser(ui):
     await expect(page.locator("ac-requirement-notice section")).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_what_was_declined_stays_on_the_page_of_the_modules(ui, machine):
     ui.allowed_errors.append("403")
     page = await ui.page("#/modules")

@@ -209,6 +209,7 @@ async def test_envelope_can_be_seen_as_it_came(result):
     assert json.loads(text)["content"] == [{"type": "text", "text": "hello"}]
 
 
+@pytest.mark.more
 async def test_results_are_accessible(result, axe_problems):
     rows = [{"name": f"file {n}", "size": n} for n in range(20)]
     shown = await result(DIFF, NUMBERED, "# A\n\n**b** [c](https://example.org)\n", data={"rows": rows, "path": "a.py"})

@@ -45,6 +45,7 @@ async def test_models_and_agents_are_filled_in_and_not_written_as_json(start_web
     assert saved["agents"] == {"reader": {"mode": "ask_writes", "tools": ["read_*"]}}
 
 
+@pytest.mark.more
 async def test_model_of_an_entry_is_picked_from_what_the_provider_has_once_somebody_is_about_to(
     start_webui, monkeypatch
 ):
@@ -67,6 +68,7 @@ async def test_model_of_an_entry_is_picked_from_what_the_provider_has_once_someb
     await expect(model).to_be_focused()
 
 
+@pytest.mark.more
 async def test_models_that_a_provider_did_not_list_are_asked_for_again(start_webui, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     ui = await start_webui(config=CONFIG)

@@ -47,6 +47,7 @@ async def test_secrets_are_listed_with_their_users_and_what_is_missing(start):
     await expect(page.get_by_role("main").locator("input")).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_secret_is_removed_once_confirmed(start):
     ui = await start(one="value-one")
     page = await ui.page("#/settings/-secrets")

@@ -108,6 +108,7 @@ def messages(page):
     return page.get_by_role("status", name="Messages")
 
 
+@pytest.mark.more
 async def test_what_is_not_harmless_waits_for_a_confirmation_and_goes_on_by_itself(ui):
     page = await ui.page("#/settings")
     await expect(page.get_by_text("What is marked with a shield is saved once you confirm it")).to_be_visible()
@@ -131,6 +132,7 @@ async def test_what_is_not_harmless_waits_for_a_confirmation_and_goes_on_by_itse
     await expect(messages(page)).to_contain_text("Saved")
 
 
+@pytest.mark.more
 async def test_change_that_is_refused_stands_in_the_form_again(ui):
     page = await ui.page("#/settings")
     grace = row(page, "limits.stop_grace").get_by_role("spinbutton")
@@ -145,6 +147,7 @@ async def test_change_that_is_refused_stands_in_the_form_again(ui):
     await expect(page.get_by_role("region", name="Changes that are not saved")).to_contain_text("1 change")
 
 
+@pytest.mark.more
 async def test_one_setting_that_is_not_harmless_makes_all_of_a_save_wait_for_one_word(ui):
     page = await ui.page("#/settings/weather")
     await row(page, "count").get_by_role("spinbutton").fill("9")
@@ -160,6 +163,7 @@ async def test_one_setting_that_is_not_harmless_makes_all_of_a_save_wait_for_one
     assert ui.host.modules.get_record("weather").runtime.settings.count == 9
 
 
+@pytest.mark.more
 async def test_secret_is_only_said_to_be_there(ui):
     page = await ui.page("#/settings/weather")
     field = row(page, "api_key").get_by_role("textbox")
@@ -169,6 +173,7 @@ async def test_secret_is_only_said_to_be_there(ui):
     assert "hunter2" not in await page.content()
 
 
+@pytest.mark.more
 async def test_change_is_saved_after_a_look_at_the_diff(ui):
     page = await ui.page("#/settings")
     await row(page, "locale").get_by_role("radio", name="zh").check()
@@ -183,6 +188,7 @@ async def test_change_is_saved_after_a_look_at_the_diff(ui):
     assert app_json(ui)["locale"] == "zh"
 
 
+@pytest.mark.more
 async def test_harmless_settings_of_a_module_count_after_saving_and_reloading(ui):
     page = await ui.page("#/settings/weather")
     await row(page, "count").get_by_role("spinbutton").fill("9")
@@ -193,6 +199,7 @@ async def test_harmless_settings_of_a_module_count_after_saving_and_reloading(ui
         assert (await response.json())["data"] == 9
 
 
+@pytest.mark.more
 async def test_saving_without_a_reload_says_that_the_module_runs_with_others(ui):
     page = await ui.page("#/settings/weather")
     await row(page, "count").get_by_role("spinbutton").fill("9")
@@ -203,6 +210,7 @@ async def test_saving_without_a_reload_says_that_the_module_runs_with_others(ui)
     await expect(page.get_by_text("The module runs with other settings")).to_be_hidden()
 
 
+@pytest.mark.more
 async def test_lists_maps_switches_and_groups_are_changed(ui):
     page = await ui.page("#/settings/weather")
     await row(page, "cities").get_by_role("button", name="Add").click()
@@ -224,6 +232,7 @@ async def test_lists_maps_switches_and_groups_are_changed(ui):
     }
 
 
+@pytest.mark.more
 async def test_map_is_saved_entry_by_entry_so_that_what_is_not_shown_of_it_stays(start_webui):
     config = {"config": {"weather": {"headers": {"Authorization": "hunter2", "Via": "a"}}}}
     own = '{"headers": {"X-Token": "hunter3", "From": "me"}}'
@@ -242,6 +251,7 @@ async def test_map_is_saved_entry_by_entry_so_that_what_is_not_shown_of_it_stays
     assert app_json(ui)["config"] == config["config"]
 
 
+@pytest.mark.more
 async def test_value_that_is_not_valid_is_marked_where_it_stands(ui):
     page = await ui.page("#/settings/weather")
     field = row(page, "count").get_by_role("spinbutton")
@@ -252,6 +262,7 @@ async def test_value_that_is_not_valid_is_marked_where_it_stands(ui):
     await expect(page.get_by_role("dialog")).to_be_hidden()
 
 
+@pytest.mark.more
 async def test_what_only_the_module_knows_to_be_wrong_is_marked_too(ui):
     ui.allowed_errors.append("400")
     page = await ui.page("#/settings/weather")
@@ -263,6 +274,7 @@ async def test_what_only_the_module_knows_to_be_wrong_is_marked_too(ui):
     await expect(row(page, "cities")).not_to_contain_text("Atlantis")
 
 
+@pytest.mark.more
 async def test_module_that_fails_because_of_a_setting_is_mended(start_webui):
     ui = await start_webui(files={"weather": WEATHER, "./weather.json": '{"cuont": 7}'})
     page = await ui.page("#/settings/weather")
@@ -279,6 +291,7 @@ async def test_module_that_fails_because_of_a_setting_is_mended(start_webui):
     assert ui.host.modules.get_record("weather").state == "ready"
 
 
+@pytest.mark.more
 async def test_reset_takes_the_value_out_of_the_file(ui):
     (ui.folder / "modules" / "weather.json").write_text('{"cache": false}')
     page = await ui.page("#/settings/weather")
@@ -291,6 +304,7 @@ async def test_reset_takes_the_value_out_of_the_file(ui):
     assert own_file(ui) == {}
 
 
+@pytest.mark.more
 async def test_what_app_json_says_of_a_module_is_not_removed_here(start_webui):
     """No button takes it away; who empties the field is told at its row where the value stands."""
     settings = {"count": 2, "cuont": 7, "headers": {"Via": "a"}}
@@ -311,6 +325,7 @@ async def test_what_app_json_says_of_a_module_is_not_removed_here(start_webui):
     assert not (ui.folder / "modules" / "weather.json").exists()
 
 
+@pytest.mark.more
 async def test_changes_are_undone_and_discarded(ui):
     page = await ui.page("#/settings/weather")
     unsaved = page.get_by_role("region", name="Changes that are not saved")
@@ -335,6 +350,7 @@ async def test_value_from_the_environment_is_read_only(start_webui):
     await expect(row(page, "count").get_by_role("spinbutton")).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_file_of_the_module_wins_and_is_the_one_that_is_saved(ui):
     own = ui.folder / "modules" / "weather.json"
     own.write_text('{"count": 4}')
@@ -355,6 +371,7 @@ async def test_file_of_the_module_wins_and_is_the_one_that_is_saved(ui):
     await expect(row(page, "count").get_by_role("spinbutton")).to_have_value("2")
 
 
+@pytest.mark.more
 async def test_file_that_changed_meanwhile_keeps_both_changes(ui):
     """Somebody edits the file while a form is open: the diff is made anew, and both changes are in the end there."""
     ui.allowed_errors.append("409")
@@ -371,6 +388,7 @@ async def test_file_that_changed_meanwhile_keeps_both_changes(ui):
     await expect(row(page, "unit").get_by_role("radio", name="kelvin")).to_be_checked()
 
 
+@pytest.mark.more
 async def test_change_from_elsewhere_is_taken_up_and_keeps_what_is_typed(ui):
     page = await ui.page("#/settings/weather")
     await row(page, "count").get_by_role("spinbutton").fill("8")
@@ -383,6 +401,7 @@ async def test_change_from_elsewhere_is_taken_up_and_keeps_what_is_typed(ui):
     await expect(row(page, "count").get_by_role("spinbutton")).to_have_value("8")
 
 
+@pytest.mark.more
 async def test_file_that_is_broken_is_named_and_tried_again(ui):
     ui.allowed_errors.append("409")
     whole = (ui.folder / "app.json").read_text()
@@ -395,6 +414,7 @@ async def test_file_that_is_broken_is_named_and_tried_again(ui):
     await expect(row(page, "server.port")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_module_without_settings_and_one_that_is_not_there(ui):
     page = await ui.page("#/settings/plain")
     await expect(page.get_by_text("There is nothing to set.")).to_be_visible()
@@ -410,6 +430,7 @@ async def test_module_whose_code_does_not_load_says_where_its_settings_stand(sta
     assert "hunter2" not in await page.content()
 
 
+@pytest.mark.more
 async def test_who_may_change_policy_can_write_a_secret_and_never_reads_it(ui):
     """The row alone, with a document as the server will send it to somebody with the right."""
     page = await ui.page("#/settings")
@@ -439,6 +460,7 @@ async def test_who_may_change_policy_can_write_a_secret_and_never_reads_it(ui):
     assert await page.evaluate("window.told") == "sesame"
 
 
+@pytest.mark.more
 async def test_everything_is_done_by_keyboard(ui):
     page = await ui.page("#/settings/weather")
     await row(page, "count").get_by_role("spinbutton").focus()
@@ -454,6 +476,7 @@ async def test_everything_is_done_by_keyboard(ui):
     await expect(dialog).to_be_visible()
 
 
+@pytest.mark.more
 async def test_phone_shows_all_without_scrolling_sideways(ui):
     page = await ui.page("#/settings/weather", viewport=PHONE)
     await row(page, "count").get_by_role("spinbutton").fill("70")
@@ -462,6 +485,7 @@ async def test_phone_shows_all_without_scrolling_sideways(ui):
     assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
+@pytest.mark.more
 async def test_chinese_is_complete(ui):
     page = await ui.page("#/settings", locale="zh-CN")
     await expect(page.get_by_role("heading", name="设置", level=1)).to_be_visible()
@@ -469,6 +493,7 @@ async def test_chinese_is_complete(ui):
     await expect(row(page, "approvals.mode")).to_contain_text("需要你在审批视图中确认后才生效")
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("path", ["#/settings", "#/settings/weather"])
 async def test_nothing_serious_for_axe(ui, axe_problems, path):
     page = await ui.page(path)

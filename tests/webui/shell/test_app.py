@@ -53,6 +53,7 @@ async def test_page_without_session_says_how_to_get_one(start_webui):
     await expect(said.last).to_contain_text("--print")
 
 
+@pytest.mark.more
 async def test_used_code_is_refused_with_a_reason_and_a_new_one_can_be_pasted(start_webui):
     ui = await start_webui()
     ui.allowed_errors.append("401")
@@ -65,6 +66,7 @@ async def test_used_code_is_refused_with_a_reason_and_a_new_one_can_be_pasted(st
     await expect(heading(page, "Connect a model")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_ended_session_leads_to_the_log_in_and_a_link_with_a_code_back(start_webui):
     ui = await start_webui()
     ui.allowed_errors.append("401")
@@ -78,6 +80,7 @@ async def test_ended_session_leads_to_the_log_in_and_a_link_with_a_code_back(sta
     await expect(page.get_by_role("navigation", name="Sections")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_language_is_that_of_the_browser_until_one_is_chosen(start_webui):
     ui = await start_webui()
     page = await ui.page(locale="zh-CN")
@@ -89,6 +92,7 @@ async def test_language_is_that_of_the_browser_until_one_is_chosen(start_webui):
     assert await page.evaluate("document.documentElement.lang") == "en"
 
 
+@pytest.mark.more
 async def test_log_out_ends_the_session_and_shows_the_log_in(start_webui):
     ui = await start_webui()
     ui.allowed_errors.append("401")
@@ -103,6 +107,7 @@ async def test_log_out_ends_the_session_and_shows_the_log_in(start_webui):
     await expect(page.get_by_text("Connected")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_reload_restores_the_view_without_a_new_log_in(ui):
     page = await ui.page("#/modules")
     await page.reload()
@@ -127,6 +132,7 @@ async def test_title_names_the_view_and_a_new_view_begins_at_its_top(ui):
     assert await main.evaluate("(main) => main.scrollTop") == 0
 
 
+@pytest.mark.more
 async def test_sections_and_content_are_reached_by_keyboard(ui):
     page = await ui.page()
     await page.reload()  # the first stop of the keyboard is that of a document in which nothing had the focus
@@ -143,6 +149,7 @@ async def test_sections_and_content_are_reached_by_keyboard(ui):
     await expect(heading(page, "New chat")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_theme_follows_the_system_until_one_is_chosen(ui):
     page = await ui.page(color_scheme="dark")
     background = "getComputedStyle(document.documentElement).backgroundColor"
@@ -175,6 +182,7 @@ async def test_no_text_flows_out_of_a_phone_or_is_lost_on_a_wide_screen(ui):
         assert await page.evaluate("document.documentElement.scrollWidth") == width
 
 
+@pytest.mark.more
 async def test_view_that_cannot_be_loaded_says_so_in_its_place(ui):
     ui.allowed_errors.append("Failed to load resource")
     page = await ui.page()
@@ -201,6 +209,7 @@ async def test_messages_cover_nothing_and_can_be_dismissed(ui, width):
     await expect(page.get_by_text("It failed")).to_have_count(0)
 
 
+@pytest.mark.more
 @pytest.mark.spec("W1")
 async def test_chosen_theme_is_there_before_any_module_runs(ui):
     """Not every browser waits for modules before it paints."""

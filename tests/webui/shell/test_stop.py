@@ -102,6 +102,7 @@ async def test_stop_that_does_not_reach_the_server_says_so(ui):
     await expect(page.get_by_role("status", name="Messages")).to_contain_text("The emergency stop failed")
 
 
+@pytest.mark.more
 async def test_stopped_page_leads_to_the_place_where_a_person_resumes(ui):
     page = await ui.page()
     await ui.host.emergency_stop(Principal("cli"))

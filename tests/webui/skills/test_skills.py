@@ -43,6 +43,7 @@ async def test_skill_is_new_until_it_is_accepted(start_webui, skills, tmp_path):
     await expect(row(page, "pdf")).to_contain_text("Begin a message with /pdf to use it.")
 
 
+@pytest.mark.more
 async def test_skill_is_switched_off_for_an_agent_once_that_is_confirmed(start_webui, skills, tmp_path):
     ui = await start_webui([], roots=(tmp_path / "work",), config={"agents": {"reader": {}}})
     await accept_instructions(ui.host)
@@ -67,6 +68,7 @@ async def test_without_skills_it_says_where_they_go(start_webui, tmp_path):
     await expect(page.get_by_text("No skills yet")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_it_is_accessible_and_nothing_runs_over_on_a_phone(start_webui, skills, tmp_path, axe_problems):
     write(skills, "bad", "---\nname: bad\ndescription: Use when: now\n---\n")
     write(skills, "long", HEAD.format(name="long", text="long-word-" * 90))

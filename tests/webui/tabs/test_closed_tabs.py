@@ -48,6 +48,7 @@ async def test_terminal_opens_by_one_click_until_a_script_of_a_model_has_run_in_
     await expect(page.locator("shell-tools-terminal .xterm-rows")).to_contain_text("workspace")
 
 
+@pytest.mark.more
 async def test_closed_tab_opens_again_by_one_click_in_its_place(ui):
     page = await ui.page()
     await expect(strip(page).get_by_role("listitem")).to_have_count(3)
@@ -58,6 +59,7 @@ async def test_closed_tab_opens_again_by_one_click_in_its_place(ui):
     assert len(ui.host.resources.list()) == 1
 
 
+@pytest.mark.more
 async def test_tab_of_a_host_is_opened_again_on_that_host_alone(ui):
     """The host says which call opens it again, and must not have the server make that call."""
 
@@ -86,6 +88,7 @@ async def test_closed_tab_is_closed_for_good_by_one_click(ui):
     assert [tab.last_seen.title for tab in ui.host.tabs.list_tabs()] == [each for each in before if each != "sleep 601"]
 
 
+@pytest.mark.more
 async def test_address_of_a_resource_that_ended_with_the_server_says_so_and_opens_it(ui):
     (tab,) = [tab for tab in ui.host.tabs.list_tabs() if tab.last_seen.title == "sleep 602"]
     page = await ui.page(f"#/pages/shell_tools/{tab.resource_id}")
@@ -94,6 +97,7 @@ async def test_address_of_a_resource_that_ended_with_the_server_says_so_and_open
     await expect(page.locator("shell-tools-terminal .xterm-rows")).to_contain_text("workspace")
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("locale", "said"),
     [

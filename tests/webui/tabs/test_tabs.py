@@ -134,6 +134,7 @@ async def test_order_pins_and_names_outlive_the_server_and_what_nothing_opens_ag
     await expect_order(page, "Attic", "Where we read", "Kitchen")
 
 
+@pytest.mark.more
 async def test_tabs_are_moved_by_keyboard_and_stay_so_in_every_page(start_rooms):
     ui = await start_rooms("Kitchen", "Library", "Attic")
     page, other = await ui.page(), await ui.page()
@@ -165,6 +166,7 @@ async def test_only_one_tab_stands_in_the_way_of_the_tab_key(start_rooms):
     assert not await strip(page).evaluate("strip => strip.contains(strip.getRootNode().activeElement)")
 
 
+@pytest.mark.more
 async def test_tab_is_dragged_to_another_place(start_rooms):
     ui = await start_rooms("Kitchen", "Library", "Attic")
     page = await ui.page()
@@ -176,6 +178,7 @@ async def test_tab_is_dragged_to_another_place(start_rooms):
     await expect_order(page, "Library", "Kitchen", "Attic")
 
 
+@pytest.mark.more
 async def test_pinned_tab_stands_first_and_is_not_dragged_among_the_others(start_rooms):
     ui = await start_rooms("Kitchen", "Library", "Attic")
     page = await ui.page()
@@ -191,6 +194,7 @@ async def test_pinned_tab_stands_first_and_is_not_dragged_among_the_others(start
     await expect_order(page, "Kitchen", "Attic", "Library")
 
 
+@pytest.mark.more
 async def test_open_menu_of_a_tab_follows_what_becomes_of_it(start_rooms):
     ui = await start_rooms("Kitchen", "Library", "Attic")
     page, other = await ui.page(), await ui.page()
@@ -237,6 +241,7 @@ async def test_change_during_a_load_of_the_tabs_is_not_lost(start_rooms):
     await expect_order(page, "Kitchen", "Reading room")
 
 
+@pytest.mark.more
 async def test_tab_is_renamed_and_gets_its_own_name_back(start_rooms):
     ui = await start_rooms("Kitchen")
     page = await ui.page()
@@ -260,6 +265,7 @@ async def test_tab_is_renamed_and_gets_its_own_name_back(start_rooms):
     await expect_order(page, "Kitchen")
 
 
+@pytest.mark.more
 async def test_document_is_called_as_the_tab_that_is_shown(start_rooms):
     ui = await start_rooms("Kitchen")
     page = await ui.page()
@@ -296,6 +302,7 @@ async def test_closing_a_tab_asks_and_ends_its_resource(start_rooms):
     await expect(link(page, "Library")).to_be_focused()
 
 
+@pytest.mark.more
 async def test_closing_a_pinned_tab_leaves_its_resource_and_it_can_be_shown_again(start_rooms):
     ui = await start_rooms("Kitchen", "Library")
     page = await ui.page()
@@ -372,6 +379,7 @@ async def test_tab_goes_with_its_resource_and_all_are_read_anew_after_a_lost_con
     await expect_order(page, "Cellar")
 
 
+@pytest.mark.more
 async def test_tab_shows_the_icon_of_its_resource(start_rooms):
     ui = await start_rooms("Kitchen", "Library")
     page = await ui.page()
@@ -397,6 +405,7 @@ async def test_tab_shows_the_icon_of_its_resource(start_rooms):
     await expect(shown).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_many_tabs_scroll_and_can_all_be_listed(start_rooms, axe_problems):
     ui = await start_rooms(*[f"Room with a name that is long, number {number}" for number in range(24)])
     page = await ui.page()
@@ -413,6 +422,7 @@ async def test_many_tabs_scroll_and_can_all_be_listed(start_rooms, axe_problems)
     await expect(menu_item(page, "number 23", "menuitemradio")).to_be_focused()
 
 
+@pytest.mark.more
 async def test_menu_of_a_right_click_stays_until_something_else_is_pressed(start_rooms):
     """Browsers open it at the press; some took its release for a click beside the menu, and closed it."""
     ui = await start_rooms("Kitchen", "Library")

@@ -66,6 +66,7 @@ async def test_call_that_needs_a_person_waits_and_goes_on_when_one_says_yes(star
     assert (ui.host.workspace.roots[0] / ".git/hooks/pre-commit").read_text() == "exit 0"
 
 
+@pytest.mark.more
 async def test_page_of_a_tool_says_in_words_what_it_may_do(open_tool):
     _, page, _ = await open_tool("lab_wait")
     about = page.locator("ac-tool-about")
@@ -163,6 +164,7 @@ async def test_server_that_cannot_be_reached_ends_the_run(open_tool):
     await page.context.set_offline(False)
 
 
+@pytest.mark.more
 async def test_runs_are_kept_over_a_reload_and_their_arguments_come_back(open_tool):
     _, page, _ = await open_tool("lab_add")
     await page.get_by_role("button", name="JSON", exact=True).first.click()
@@ -181,6 +183,7 @@ async def test_runs_are_kept_over_a_reload_and_their_arguments_come_back(open_to
     await expect(rows).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_what_was_filled_in_stays_over_a_reload(open_tool):
     _, page, _ = await open_tool("lab_fail")
     await page.get_by_label("city").fill("Bonn")
@@ -246,6 +249,7 @@ async def test_wish_is_copied_in_three_forms(open_tool):
     assert f"{ui.address}/api/tools/lab_fail/call" in copied["curl"]
 
 
+@pytest.mark.more
 async def test_long_text_is_an_artifact_that_is_read_in_parts_and_searched(open_tool):
     _, page, _ = await open_tool("lab_text")
     await page.get_by_role("button", **RUN).click()

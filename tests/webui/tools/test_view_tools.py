@@ -4,6 +4,7 @@ import re
 from base64 import b64encode
 from typing import ClassVar, Literal
 
+import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
@@ -111,6 +112,7 @@ async def test_tools_come_and_go_with_their_modules_while_the_page_is_open(start
     await expect(page.get_by_role("link", name="other_open")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_newcomer_is_offered_calls_in_plain_words_that_are_filled_in(start_webui):
     """In the language of the page; nothing runs before Run is pressed."""
     ui = await start_webui([Notes()])
@@ -132,6 +134,7 @@ async def test_newcomer_is_offered_calls_in_plain_words_that_are_filled_in(start
     await expect(page.locator("ac-view-settings").get_by_role("link", name="便条")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_tool_is_found_by_a_few_letters_and_run_by_keyboard_alone(open_tool):
     """Slash, letters, Enter, the form, Control+Enter."""
     _, page, _ = await open_tool()
@@ -195,6 +198,7 @@ async def test_phone_shows_the_list_or_the_tool(open_tool):
     await expect(page.get_by_role("searchbox", name="查找工具")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_console_is_accessible(open_tool, axe_problems):
     ui, page, _ = await open_tool()
     await expect(page.get_by_role("link", name="lab_add")).to_be_visible()
@@ -218,6 +222,7 @@ async def add_entry(page, name, text):
     await page.keyboard.type(text)
 
 
+@pytest.mark.more
 async def test_first_sentence_stands_as_plain_text_in_lists(others):
     page = await others.page("#/tools")
     await expect(page.get_by_role("link", name="Type a note").get_by_role("paragraph")).to_have_text(

@@ -110,6 +110,7 @@ async def test_hostile_formula_loads_nothing_links_nowhere_and_is_bounded(mount)
     assert await shown.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.more
 async def test_hundreds_of_formulas_do_not_block_the_page(mount):
     await mount("ac-chat-text", text="$x$")
     shown = await mount("ac-chat-text", text=r"$\frac{a}{b} + x^2$ " * 600)
@@ -142,6 +143,7 @@ async def test_open_formula_of_a_finished_text_is_text(mount):
     await expect(shown.page.locator("strong")).to_have_text("b")
 
 
+@pytest.mark.more
 async def test_katex_is_loaded_with_the_first_formula_only(start_webui):
     ui = await start_webui()
     page = await ui.page()

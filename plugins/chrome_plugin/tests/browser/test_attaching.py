@@ -68,6 +68,7 @@ async def test_agent_works_in_tabs_of_its_own_with_the_log_ins_of_the_person(per
     assert person.process.returncode is None
 
 
+@pytest.mark.more
 async def test_closing_detaches_and_the_browser_goes_on(host, person, site):
     before = await person.pages()
     first = (await act(host, "chrome_launch")).data["browserId"]
@@ -80,6 +81,7 @@ async def test_closing_detaches_and_the_browser_goes_on(host, person, site):
     await act(host, "chrome_click", tabId=tab, selector="text=Send")
 
 
+@pytest.mark.more
 async def test_dialog_of_the_person_is_left_to_them(host, person, site):
     theirs = await person.open(site.url("/"))
     await act(host, "browser_navigate", url=site.url("/second"))
@@ -94,6 +96,7 @@ async def test_dialog_of_the_person_is_left_to_them(host, person, site):
     assert answer["result"]["result"]["value"] is True
 
 
+@pytest.mark.more
 async def test_page_that_carries_the_id_of_a_resource_is_driven_and_left_where_it_is(host, person, site):
     """A shell's view is marked by its title: it is used instead of a new tab, and neither closed nor kept hold of."""
     view = await person.open(site.url("/dialogs"))
@@ -119,6 +122,7 @@ async def test_page_that_carries_the_id_of_a_resource_is_driven_and_left_where_i
         assert (await page.until(lambda told: told.get("id") == asked))["result"]["result"]["value"] is True
 
 
+@pytest.mark.more
 @pytest.mark.spec("H5")
 async def test_program_that_opens_the_pages_itself_is_waited_for(person, tmp_path, site):
     """It hears of a resource and shows a page with its id; pages that it has not been asked for are not opened."""
@@ -141,6 +145,7 @@ async def test_program_that_opens_the_pages_itself_is_waited_for(person, tmp_pat
         assert len(await person.pages()) == len(before) + 2
 
 
+@pytest.mark.more
 @pytest.mark.spec("H5")
 async def test_program_that_shows_no_page_in_time_is_told_of(person, tmp_path, site):
     before = await person.pages()
@@ -155,6 +160,7 @@ async def test_program_that_shows_no_page_in_time_is_told_of(person, tmp_path, s
     assert len(await person.pages()) == len(before) + 1
 
 
+@pytest.mark.more
 @pytest.mark.spec("S6")
 async def test_page_at_an_address_that_is_refused_is_neither_driven_nor_shown(person, tmp_path, site):
     """A marked page with a frame at a blocked host is refused, and a tab is dropped from lists while it is at one."""
@@ -181,6 +187,7 @@ async def test_page_at_an_address_that_is_refused_is_neither_driven_nor_shown(pe
         assert all(one["tabs"] == [] for one in (await act(host, "chrome_list")).data["browsers"])
 
 
+@pytest.mark.more
 async def test_browser_that_dies_ends_its_calls_and_is_attached_to_again(elsewhere, browser_program, tmp_path, site):
     async with elsewhere.somebodys_browser(browser_program) as person, attached(person.endpoint, tmp_path) as host:
         await act(host, "browser_navigate", url=site.url("/"))
@@ -200,6 +207,7 @@ async def test_browser_that_dies_ends_its_calls_and_is_attached_to_again(elsewhe
         assert (result.data["title"], result.data["resourceId"]) == ("Second", "browser_chat_0")
 
 
+@pytest.mark.more
 async def test_page_of_the_person_is_worked_in_when_they_say_so(host, person, site):
     """They are asked for the list and for the page; letting go of it leaves it as it is."""
     await person.open(site.url("/rows"))
@@ -228,6 +236,7 @@ async def test_page_of_the_person_is_worked_in_when_they_say_so(host, person, si
         assert await page.value("document.querySelector('[name=name]').value") == "Ada"
 
 
+@pytest.mark.more
 async def test_pages_go_on_over_a_lost_connection_and_are_attached_to_again_with_their_state(
     elsewhere, person, tmp_path, site
 ):
@@ -274,6 +283,7 @@ async def test_pages_go_on_over_a_lost_connection_and_are_attached_to_again_with
     assert await person.pages() == before
 
 
+@pytest.mark.more
 async def test_lost_connection_comes_back_by_itself(elsewhere, person, tmp_path, site):
     async with elsewhere.link_to(person.port) as link, attached(f"http://127.0.0.1:{link.port}", tmp_path) as host:
         await act(host, "browser_navigate", url=site.url("/form"))
@@ -288,6 +298,7 @@ async def test_lost_connection_comes_back_by_itself(elsewhere, person, tmp_path,
                     await asyncio.sleep(0.05)
 
 
+@pytest.mark.more
 async def test_lost_browser_can_be_given_up(elsewhere, person, tmp_path, site):
     async with elsewhere.link_to(person.port) as link, attached(f"http://127.0.0.1:{link.port}", tmp_path) as host:
         launched = (await act(host, "chrome_launch")).data["browserId"]

@@ -82,6 +82,7 @@ async def test_policy_holds_for_arguments_links_redirects_scripts_sockets_and_po
     assert other_site.asked == []
 
 
+@pytest.mark.more
 async def test_pages_end_with_the_connection_and_the_next_call_makes_a_new_one(
     elsewhere, hosting, there, tmp_path, site
 ):
@@ -123,6 +124,7 @@ async def test_pages_end_with_the_connection_and_the_next_call_makes_a_new_one(
     assert seen.data["resourceId"] == "browser_chat_0"
 
 
+@pytest.mark.more
 async def test_action_after_a_lost_connection_is_not_done_and_says_so_once(elsewhere, hosting, there, tmp_path, site):
     async with (
         elsewhere.run_server("--unsafe") as server,
@@ -140,6 +142,7 @@ async def test_action_after_a_lost_connection_is_not_done_and_says_so_once(elsew
         await act(host, "browser_click", selector="#b")
 
 
+@pytest.mark.more
 async def test_one_browser_for_all_is_used_as_it_runs(elsewhere, hosting, browser_program, tmp_path, site):
     """`launchServer`: its path is what lets one in, and is shown nowhere."""
     async with elsewhere.launch_server(browser_program) as server:
@@ -156,6 +159,7 @@ async def test_one_browser_for_all_is_used_as_it_runs(elsewhere, hosting, browse
             assert path not in json.dumps(error.to_json())
 
 
+@pytest.mark.more
 async def test_settings_of_pages_and_log_ins_by_http_hold_there_too(server, hosting, there, tmp_path, site):
     login = {site.address.removeprefix("http://"): "ada:s3cret:word"}
     settings = {"stealth": True, "locale": "de-DE", "viewport": {"width": 700, "height": 500}, "basic_auth": login}
@@ -165,6 +169,7 @@ async def test_settings_of_pages_and_log_ins_by_http_hold_there_too(server, host
         assert (await act(host, "browser_evaluate", script=looks)).data["value"] == [False, "de-DE", 700, False]
 
 
+@pytest.mark.more
 async def test_browser_that_dies_there_is_a_lost_connection(elsewhere, hosting, there, tmp_path, site):
     async with (
         elsewhere.run_server("--unsafe") as server,
@@ -180,6 +185,7 @@ async def test_browser_that_dies_there_is_a_lost_connection(elsewhere, hosting, 
         assert seen.data["restored"] == site.url("/second")
 
 
+@pytest.mark.more
 async def test_log_ins_are_kept_where_there_is_a_profile(elsewhere, server, hosting, there, tmp_path, site):
     settings = {"playwright_endpoint": server.endpoint, "profile": str(tmp_path / "profile"), **there}
     async with hosting(tmp_path / "host", **settings) as host:
@@ -200,6 +206,7 @@ async def test_log_ins_are_kept_where_there_is_a_profile(elsewhere, server, host
     assert state.with_suffix(".broken").read_text() == "{"
 
 
+@pytest.mark.more
 async def test_server_without_a_browser_says_so(elsewhere, hosting, tmp_path, site):
     async with (
         elsewhere.run_server() as server,
@@ -211,6 +218,7 @@ async def test_server_without_a_browser_says_so(elsewhere, hosting, tmp_path, si
         assert "t0ken-value" not in json.dumps(error.to_json())
 
 
+@pytest.mark.more
 @pytest.mark.skipif(shutil.which("node") is None, reason="no node on PATH")
 async def test_other_version_of_the_server_is_named_beside_ours(elsewhere, hosting, tmp_path, site):
     if not elsewhere.OTHER_VERSION.exists():

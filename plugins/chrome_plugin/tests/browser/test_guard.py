@@ -129,6 +129,7 @@ async def proxied(request, hosting, tmp_path):
     await proxy.stop()
 
 
+@pytest.mark.more
 async def test_connections_go_through_the_proxy_and_the_policy_counts_before_it(proxied, site):
     """A page comes through it; what it refuses is a failed navigation; what the policy refuses never gets to it."""
     host, proxy = proxied
@@ -172,6 +173,7 @@ async def test_script_of_a_page_reaches_nothing_of_this_machine_past_the_policy(
     assert other_site.asked == []
 
 
+@pytest.mark.more
 @pytest.mark.spec("S6")
 async def test_browser_tells_nobody_of_the_fields_in_a_form(start_host, site):
     """What asks a service about them is refused like any other connection, and so it would be in the log."""

@@ -26,6 +26,7 @@ async def test_profile_keeps_log_ins_for_all_sessions_and_for_the_next_start(hos
         assert await cookies(host, site, "three") == "login=ada"
 
 
+@pytest.mark.more
 async def test_profile_that_is_in_use_is_named_as_the_reason(hosting, tmp_path, site):
     profile = str(tmp_path / "profile")
     async with (
@@ -39,6 +40,7 @@ async def test_profile_that_is_in_use_is_named_as_the_reason(hosting, tmp_path, 
         assert await cookies(first, site, "one") == ""
 
 
+@pytest.mark.more
 async def test_window_without_a_display_is_refused_and_the_session_goes_on(hosting, tmp_path, site, monkeypatch):
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)

@@ -60,6 +60,7 @@ async def test_agent_reads_and_acts_in_a_browser_of_the_server(host, site, sessi
     ]
 
 
+@pytest.mark.more
 async def test_sessions_share_the_browser_and_nothing_else(host, site, session):
     await act(host, "browser_navigate", f"{session}-a", url=site.url("/second"))
     await act(host, "browser_evaluate", f"{session}-a", script="document.cookie = 'who=ada'")
@@ -67,6 +68,7 @@ async def test_sessions_share_the_browser_and_nothing_else(host, site, session):
     assert (await act(host, "browser_evaluate", f"{session}-b", script="document.cookie")).data["value"] == ""
 
 
+@pytest.mark.more
 async def test_file_of_the_workspace_goes_there_and_what_is_downloaded_there_comes_here(host, site, session):
     (host.workspace / "letter.txt").write_text("Dear Ada")
     await act(host, "browser_navigate", session, url=site.url("/drop"))
@@ -77,6 +79,7 @@ async def test_file_of_the_workspace_goes_there_and_what_is_downloaded_there_com
     assert (kept["name"], kept["sizeBytes"]) == ("data.csv", 500)
 
 
+@pytest.mark.more
 @pytest.mark.in_server("makes a bound of the module's code another one")
 async def test_download_beyond_the_bound_is_given_up(host, site, site_module, session, monkeypatch):
     monkeypatch.setattr("agentcore_chrome.tools.result._DOWNLOAD_BYTES", site_module.HUGE_BYTES - 1)

@@ -81,6 +81,7 @@ async def test_killed_browser_ends_its_calls_and_is_dropped(host, call, failure,
     assert (await call("chrome_launch")).data["browserId"] != launched["browserId"]
 
 
+@pytest.mark.more
 @pytest.mark.in_server("looks at objects of the module")
 async def test_crashed_tab_says_so_and_how_to_open_it_again(host, call, failure, site):
     browser_id = (await call("chrome_launch")).data["browserId"]
@@ -101,6 +102,7 @@ async def test_crashed_tab_says_so_and_how_to_open_it_again(host, call, failure,
     assert "was closed; chrome_list" in (await failure("chrome_get_url", tabId=closed)).message
 
 
+@pytest.mark.more
 async def test_crashed_page_is_opened_anew_under_the_same_id(host, site):
     async def act(tool, /, **arguments):
         return (await host.outcome(tool, arguments, session_id="crash")).unwrap()
@@ -118,6 +120,7 @@ async def test_crashed_page_is_opened_anew_under_the_same_id(host, site):
     assert again.data["title"] == "Second"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("way", ["page", "browser"])
 @pytest.mark.in_server("looks at objects of the module")
 async def test_crashed_page_comes_back_at_its_last_address(hosting, tmp_path, site, way):
@@ -202,6 +205,7 @@ async def test_program_that_is_no_browser_fails_to_launch(start_host, tmp_path):
     assert "--remote-debugging-pipe" not in outcome.error.message
 
 
+@pytest.mark.more
 async def test_bounds_of_browsers_and_tabs_are_kept(start_host):
     host = await start_host(max_browsers=1, max_tabs=1)
     browser = (await host.call("chrome_launch")).data["browserId"]
@@ -226,6 +230,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.more
 @pytest.mark.usefixtures("browser_program")
 async def test_kill_of_the_server_ends_its_browsers_and_the_next_start_removes_the_rest(tmp_path: Path):
     """The server is killed with SIGKILL; its browser ends by itself, and what it left goes with the next start."""

@@ -70,6 +70,7 @@ async def test_management_page_follows_by_itself(server, page, site):
     await expect(page.get_by_role("heading", name="No browser runs")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_person_takes_a_chats_page_over_and_hands_it_back(server, page, site):
     async def act(tool, /, **arguments):
         return (await server.running.outcome(tool, arguments, session_id="chat")).unwrap()
@@ -93,6 +94,7 @@ async def test_person_takes_a_chats_page_over_and_hands_it_back(server, page, si
     assert "clicked" in result.data["changedByPerson"]
 
 
+@pytest.mark.more
 async def test_take_over_waits_for_who_drives_and_comes_back_after_a_lost_connection(server, page, site):
     await server.running.outcome("browser_navigate", {"url": site.url("/second")}, session_id="waits")
     await page.get_by_role("link", name="Second").click()
@@ -126,6 +128,7 @@ async def test_take_over_waits_for_who_drives_and_comes_back_after_a_lost_connec
     await mine.get_by_role("button", name="Hand back").click()
 
 
+@pytest.mark.more
 async def test_page_has_the_icon_of_its_site_in_the_strip_and_closes_with_its_tab(server, page, site):
     outcome = await server.running.outcome("browser_navigate", {"url": site.url("/with-icon")}, session_id="icons")
     strip = page.get_by_role("navigation", name="Open resources")
@@ -143,6 +146,7 @@ async def test_page_has_the_icon_of_its_site_in_the_strip_and_closes_with_its_ta
             await asyncio.sleep(0.05)
 
 
+@pytest.mark.more
 async def test_manual_is_searched_and_ordered_from_while_a_person_watches_and_takes_over(server, page, manual):
     """An agent searches, follows a link and fills a form; the person watches, switches tabs, drives, and hands back."""
 

@@ -42,11 +42,13 @@ async def test_tab_shows_the_icon_of_its_site_and_loses_it_elsewhere(icon_at, si
     assert "/favicon.ico" in site.asked
 
 
+@pytest.mark.more
 async def test_icon_at_an_address_that_nothing_may_touch_is_left_out(icon_at):
     await icon_at("/with-icon")
     assert (await icon_at("/blocked-icon")).icon is None
 
 
+@pytest.mark.more
 async def test_icon_that_could_not_be_loaded_is_tried_again_later(icon_at, site):
     await icon_at("/inline-icon")
     assert (await icon_at("/flaky-icon")).icon is None

@@ -83,6 +83,7 @@ async def test_picture_is_given_once_and_the_next_one_when_the_page_has_changed(
     assert seen[-1]["picture"] != first["picture"]
 
 
+@pytest.mark.more
 async def test_page_that_never_rests_gives_pictures_ever_more_slowly(act, look, site):
     await act("browser_navigate", url=site.url("/animation"))
     loop, times = asyncio.get_running_loop(), []
@@ -94,6 +95,7 @@ async def test_page_that_never_rests_gives_pictures_ever_more_slowly(act, look, 
     assert [gap > least for gap, least in zip(between, (0.3, 0.42, 0.57, 0.77), strict=True)] == [True] * 4
 
 
+@pytest.mark.more
 async def test_view_that_came_last_has_the_page(act, look, site):
     await act("browser_navigate", url=site.url("/"))
     assert "picture" in await look()
@@ -104,6 +106,7 @@ async def test_view_that_came_last_has_the_page(act, look, site):
     assert "picture" in await look("view-number-three")
 
 
+@pytest.mark.more
 async def test_nothing_is_shown_while_a_person_drives(server, act, look, site):
     page = (await act("browser_navigate", url=site.url("/animation"))).data["resourceId"]
     assert "picture" in await look()
@@ -116,6 +119,7 @@ async def test_nothing_is_shown_while_a_person_drives(server, act, look, site):
     assert seen["state"] == "open"
 
 
+@pytest.mark.more
 async def test_dialog_of_the_page_is_told(act, look, site):
     await act("browser_navigate", url=site.url("/dialogs"))
     await act("browser_click", selector="#confirm")
@@ -125,6 +129,7 @@ async def test_dialog_of_the_page_is_told(act, look, site):
     await act("browser_handle_dialog", accept=True)
 
 
+@pytest.mark.more
 async def test_page_that_is_closed_ends_the_waiting_and_starts_nothing(act, look, site):
     assert await look() == {"state": "closed"}
     page = (await act("browser_navigate", url=site.url("/"))).data["resourceId"]
@@ -137,6 +142,7 @@ async def test_page_that_is_closed_ends_the_waiting_and_starts_nothing(act, look
     assert (await act("browser_get_state")).data["running"] is False
 
 
+@pytest.mark.more
 @pytest.mark.in_server("looks at objects of the module")
 async def test_frames_flow_while_somebody_asks_and_are_large_only_for_who_needs_them(
     server, act, look, site, screencast_of

@@ -147,6 +147,7 @@ async def test_person_takes_over_and_the_agent_waits_and_is_told(preview_server,
     assert "Ada 你好" in result.data["changedByPerson"]
 
 
+@pytest.mark.more
 @here_first
 async def test_only_one_person_drives_and_leaving_hands_back(preview_server, act, site):
     page = (await act("browser_navigate", url=site.url("/animation"))).data["resourceId"]
@@ -161,6 +162,7 @@ async def test_only_one_person_drives_and_leaving_hands_back(preview_server, act
     assert (await act("browser_evaluate", script="1")).data["value"] == 1
 
 
+@pytest.mark.more
 @here_first
 async def test_person_answers_a_dialog(preview_server, act, site):
     page = (await act("browser_navigate", url=site.url("/dialogs"))).data["resourceId"]

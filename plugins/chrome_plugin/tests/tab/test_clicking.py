@@ -1,5 +1,6 @@
 """Clicks on elements that something lies above."""
 
+import itertools
 import re
 
 import pytest
@@ -15,6 +16,7 @@ async def test_control_under_another_part_of_its_component_is_clicked_where_a_pe
     assert title == "opened"
 
 
+@pytest.mark.more
 async def test_editor_that_draws_its_text_is_clicked_by_the_field_that_it_hears_keys_by(act, fails, site):
     """The field of no size, clipped, or not to be seen: each has a reference, and takes what is typed after a click."""
     await act("browser_navigate", url=site.url("/drawn-editors"))
@@ -56,17 +58,19 @@ WITHOUT_BOX = {
 }
 
 
-@pytest.mark.parametrize("how", ["selector", "reference"])
-@pytest.mark.parametrize("html", WITHOUT_BOX.values(), ids=WITHOUT_BOX)
-async def test_element_without_a_box_is_clicked_by_what_it_shows(act, show, value, ref_of, html, how):
-    await show(html.format(style="style='display: contents' id=it"))
-    selector = await ref_of('(?:button|link) "Send"')
-    await act("browser_hover", selector=selector)
-    done = await act("browser_click", selector=selector if how == "reference" else "#it >> nth=0")
-    assert '"Send"' in done.data["element"]
-    assert await value("document.title") == "clicked"
+@pytest.mark.more
+async def test_element_without_a_box_is_clicked_by_what_it_shows(act, show, value, ref_of, subtests):
+    for html, how in itertools.product(WITHOUT_BOX.values(), ["selector", "reference"]):
+        with subtests.test(html=html, how=how):
+            await show(html.format(style="style='display: contents' id=it"))
+            selector = await ref_of('(?:button|link) "Send"')
+            await act("browser_hover", selector=selector)
+            done = await act("browser_click", selector=selector if how == "reference" else "#it >> nth=0")
+            assert '"Send"' in done.data["element"]
+            assert await value("document.title") == "clicked"
 
 
+@pytest.mark.more
 async def test_element_without_a_box_is_not_clicked_where_it_is_covered_or_disabled(fails, show, value):
     button = f"<button {CLICKED} style='display:contents' {{}}><span>Send</span></button>"
     await show(button.format("") + "<div style='position:fixed;inset:0;background:#fff'>Wait</div>")

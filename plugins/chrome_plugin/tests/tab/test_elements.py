@@ -1,5 +1,7 @@
 """Which element an action is carried out on."""
 
+import itertools
+
 import pytest
 
 from agentcore.api import ToolError
@@ -21,9 +23,9 @@ async def test_several_matches_are_listed_and_nothing_is_clicked(act, fails, sho
     assert (clicked.data["element"], clicked.blocks()[0].text) == ('button "Send"', 'Clicked button "Send".')
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
+@pytest.mark.more
+async def test_no_action_chooses_among_several_matches(fails, show, value, subtests):
+    for tool, arguments in [
         ("browser_type", {"selector": "input", "text": "x"}),
         ("browser_hover", {"selector": "input"}),
         ("browser_fill_form", {"fields": [{"selector": "input", "value": "x"}]}),
@@ -32,16 +34,16 @@ async def test_several_matches_are_listed_and_nothing_is_clicked(act, fails, sho
         ("browser_drag", {"source": "#one", "destination": "input"}),
         ("browser_evaluate", {"selector": "input", "script": "e => e.remove()"}),
         ("browser_file_upload", {"selector": "input", "paths": []}),
-    ],
-)
-async def test_no_action_chooses_among_several_matches(fails, show, value, tool, arguments):
-    choices = "<select><option>1</select>"
-    await show(f"<input id=one aria-label=One><input aria-label=Two>{choices}{choices}")
-    error = await fails(tool, **arguments)
-    assert error.type == "ambiguous_selector"
-    assert await value("[...document.querySelectorAll('input')].map(e => e.value)") == ["", ""]
+    ]:
+        with subtests.test(tool=tool, arguments=arguments):
+            choices = "<select><option>1</select>"
+            await show(f"<input id=one aria-label=One><input aria-label=Two>{choices}{choices}")
+            error = await fails(tool, **arguments)
+            assert error.type == "ambiguous_selector"
+            assert await value("[...document.querySelectorAll('input')].map(e => e.value)") == ["", ""]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("tool", "arguments"), [("chrome_click", {}), ("chrome_type", {"text": "x"}), ("chrome_fill", {"text": "x"})]
 )
@@ -58,6 +60,7 @@ async def test_tools_by_id_follow_the_same_rule(call, failure, tab, site, tool, 
     assert (done.data["element"], 'textbox "B"' in done.blocks()[0].text) == ('textbox "B"', True)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "hidden", ["hidden", "style='visibility:hidden'", "style='width:0;height:0;padding:0;border:0'"]
 )
@@ -66,18 +69,21 @@ async def test_match_that_cannot_be_seen_does_not_count(act, show, hidden):
     assert (await act("browser_click", selector="button")).data["element"] == 'button "B"'
 
 
+@pytest.mark.more
 async def test_match_that_appears_in_time_is_used(act, show, value):
     await show("<button hidden>A</button><button hidden>B</button>")
     await value("setTimeout(() => { document.querySelectorAll('button')[1].hidden = false; }, 300), 1")
     assert (await act("browser_click", selector="button")).data["element"] == 'button "B"'
 
 
+@pytest.mark.more
 async def test_matches_that_stay_hidden_say_so(fails, show):
     await show("<button hidden>A</button><button hidden>B</button>")
     error = await fails("browser_click", selector="button", timeoutMs=300)
     assert (error.type, "none of the 2 elements" in str(error)) == ("element_not_actionable", True)
 
 
+@pytest.mark.more
 async def test_tools_that_only_read_accept_several_matches(act, show):
     await show(TWO)
     assert "Delete all" in (await act("browser_get_dom", selector="button")).data["dom"]
@@ -91,51 +97,48 @@ async def test_tools_that_only_read_accept_several_matches(act, show):
 ROW = '<li><button onclick="document.title = this.textContent">{}</button></li>'
 
 
-@pytest.mark.parametrize(
-    ("shown", "found", "change"),
-    [
+@pytest.mark.more
+async def test_reference_of_an_element_that_became_another_is_stale(act, fails, show, value, ref_of, subtests):
+    for shown, found, change in [
         ("<button>Delete draft A</button>", 'button "Delete draft A"', "e.textContent = 'Delete invoice B'"),
         ("<button>Save</button>", 'button "Save"', "e.setAttribute('role', 'switch')"),
         ("<button aria-label=Save>.</button>", 'button "Save"', "e.ariaLabel = 'Delete'"),
         ("<div onclick=1>Open draft A</div>", "clickable", "e.textContent = 'Open invoice B'"),
         ("<input aria-label=Name>", 'textbox "Name"', "e.ariaLabel = 'Password'"),
         ("<a href=#a>Page A</a>", 'link "Page A"', "e.firstChild.data = 'Page B'"),
-    ],
-)
-async def test_reference_of_an_element_that_became_another_is_stale(
-    act, fails, show, value, ref_of, shown, found, change
-):
-    await show(shown)
-    ref = await ref_of(found)
-    await value(
-        f"(e => {{ e.addEventListener('click', () => {{ document.title = 'clicked'; }}); {change}; }})"
-        "(document.body.firstElementChild)"
-    )
-    error = await fails("browser_click", selector=ref)
-    assert (error.type, " now" in str(error)) == ("stale_ref", True)
-    assert await value("document.title") == ""
-    await act("browser_snapshot")
-    await act("browser_click", selector=ref)
-    assert await value("document.title") == "clicked"
+    ]:
+        with subtests.test(shown=shown, found=found, change=change):
+            await show(shown)
+            ref = await ref_of(found)
+            await value(
+                f"(e => {{ e.addEventListener('click', () => {{ document.title = 'clicked'; }}); {change}; }})"
+                "(document.body.firstElementChild)"
+            )
+            error = await fails("browser_click", selector=ref)
+            assert (error.type, " now" in str(error)) == ("stale_ref", True)
+            assert await value("document.title") == ""
+            await act("browser_snapshot")
+            await act("browser_click", selector=ref)
+            assert await value("document.title") == "clicked"
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+@pytest.mark.more
+async def test_reference_of_an_element_that_remains_the_same_stays_good(act, show, value, ref_of, subtests):
+    for change in [
         "e.disabled = false",
         "e.after('more')",
         "e.setAttribute('aria-pressed', 'true')",
         "e.title = 'Tip'",
         "e.value = 1",
-    ],
-)
-async def test_reference_of_an_element_that_remains_the_same_stays_good(act, show, value, ref_of, change):
-    await show("<button>Save</button>")
-    ref = await ref_of('button "Save"')
-    await value(f"(e => {{ {change}; }})(document.querySelector('button'))")
-    assert (await act("browser_click", selector=ref)).data["element"] == 'button "Save"'
+    ]:
+        with subtests.test(change=change):
+            await show("<button>Save</button>")
+            ref = await ref_of('button "Save"')
+            await value(f"(e => {{ {change}; }})(document.querySelector('button'))")
+            assert (await act("browser_click", selector=ref)).data["element"] == 'button "Save"'
 
 
+@pytest.mark.more
 async def test_change_that_an_action_reported_makes_no_reference_stale(act, show, ref_of):
     await show("<button onclick=\"this.textContent += '!'\">Like</button>")
     ref = await ref_of('button "Like"')
@@ -143,6 +146,7 @@ async def test_change_that_an_action_reported_makes_no_reference_stale(act, show
     assert (await act("browser_click", selector=ref)).data["element"] == 'button "Like!"'
 
 
+@pytest.mark.more
 async def test_change_that_was_read_but_not_reported_makes_a_reference_stale(act, fails, show, value, ref_of):
     """The page is read before an action, too."""
     await show("<button>Like</button><p>Text</p>")
@@ -153,28 +157,30 @@ async def test_change_that_was_read_but_not_reported_makes_a_reference_stale(act
     assert caught.value.type == "stale_ref"
 
 
-@pytest.mark.parametrize(
-    "control",
-    [
-        '<label><input type=checkbox {} onchange="document.title = this.checked">Agree</label>',
-        '<input type=checkbox id=a {} onchange="document.title = this.checked"><label for=a>Agree</label>',
-        '<label><input type=radio name=r {} onchange="document.title = this.checked">Agree</label>',
-    ],
-)
-@pytest.mark.parametrize("hidden", ["style='display:none'", "style='opacity:0;position:absolute'", "hidden"])
-@pytest.mark.parametrize("tool", ["click", "fill", "fill by ref"])
-async def test_hidden_control_is_operated_through_its_label(act, show, value, ref_of, control, hidden, tool):
-    await show(control.format(hidden))
-    if tool == "click":
-        done = await act("browser_click", selector="input")
-        assert '"Agree"' in done.data["element"]
-    else:
-        selector = "input" if tool == "fill" else await ref_of('"Agree"')
-        done = await act("browser_fill_form", fields=[{"selector": selector, "value": True}])
-        assert done.data["elements"][0].endswith('"Agree": checked')
-    assert await value("document.title") == "true"
+@pytest.mark.more
+async def test_hidden_control_is_operated_through_its_label(act, show, value, ref_of, subtests):
+    for tool, hidden, control in itertools.product(
+        ["click", "fill", "fill by ref"],
+        ["style='display:none'", "style='opacity:0;position:absolute'", "hidden"],
+        [
+            '<label><input type=checkbox {} onchange="document.title = this.checked">Agree</label>',
+            '<input type=checkbox id=a {} onchange="document.title = this.checked"><label for=a>Agree</label>',
+            '<label><input type=radio name=r {} onchange="document.title = this.checked">Agree</label>',
+        ],
+    ):
+        with subtests.test(tool=tool, hidden=hidden, control=control):
+            await show(control.format(hidden))
+            if tool == "click":
+                done = await act("browser_click", selector="input")
+                assert '"Agree"' in done.data["element"]
+            else:
+                selector = "input" if tool == "fill" else await ref_of('"Agree"')
+                done = await act("browser_fill_form", fields=[{"selector": selector, "value": True}])
+                assert done.data["elements"][0].endswith('"Agree": checked')
+            assert await value("document.title") == "true"
 
 
+@pytest.mark.more
 async def test_hidden_file_field_is_given_files(act, show, value, host):
     (host.workspace / "note.txt").write_text("hello")
     await show("<label>Picture <input type=file style='display:none'></label>")
@@ -183,11 +189,13 @@ async def test_hidden_file_field_is_given_files(act, show, value, host):
     assert await value("document.querySelector('input').files[0].name") == "note.txt"
 
 
+@pytest.mark.more
 async def test_click_on_a_point_says_what_was_there(act, show):
     await show("<button style='position:fixed;left:0;top:0;width:200px;height:100px'><b>Send</b></button>")
     assert (await act("browser_click", x=100, y=50)).blocks()[0].text == 'Clicked button "Send" at 100, 50.'
 
 
+@pytest.mark.more
 async def test_what_covers_an_element_is_named(fails, show):
     banner = (
         "<div role=dialog aria-label=Cookies style='position:fixed;inset:0;background:#fff'><p>We use cookies</div>"
@@ -198,12 +206,14 @@ async def test_what_covers_an_element_is_named(fails, show):
     assert 'button "Send"' in str(error)
 
 
+@pytest.mark.more
 async def test_what_disables_an_element_is_named(fails, show):
     await show("<fieldset disabled><legend>Address</legend><button>Send</button></fieldset>")
     error = await fails("browser_click", selector="button", timeoutMs=1000)
     assert 'it is disabled, as group "Address" is' in str(error)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("tool", ["browser_click", "browser_hover"])
 async def test_endless_animation_is_not_waited_out(act, show, tool):
     await show("<button style='animation: pulse 1s infinite alternate linear'>Go</button>")
@@ -215,6 +225,7 @@ async def test_endless_animation_is_not_waited_out(act, show, tool):
     assert (await act(tool, selector="button")).data["element"] == 'button "Go"'
 
 
+@pytest.mark.more
 async def test_cover_counts_for_what_is_animated_too(fails, show, value):
     await show("<button>Go</button><div style='position:fixed;inset:0;background:#fff'>Wait</div>")
     endless = "{transform: ['none', 'scale(2)']}, {duration: 900, iterations: Infinity}"
@@ -223,12 +234,14 @@ async def test_cover_counts_for_what_is_animated_too(fails, show, value):
     assert (error.type, 'div "Wait" covers it' in str(error)) == ("element_not_actionable", True)
 
 
+@pytest.mark.more
 async def test_action_waits_5_seconds_for_its_element(fails, show):
     await show("<p>Nothing to click</p>")
     error = await fails("browser_click", selector="button")
     assert (error.type, "within 5000 ms" in str(error)) == ("element_not_found", True)
 
 
+@pytest.mark.more
 async def test_reference_in_the_list_of_an_error_is_good(act, fails, show, value):
     """Also where the element had another name when its reference was first reported."""
     await show("<button>A</button><button>B</button>")
@@ -239,6 +252,7 @@ async def test_reference_in_the_list_of_an_error_is_good(act, fails, show, value
     assert (await act("browser_click", selector=ref)).data["element"] == 'button "A!"'
 
 
+@pytest.mark.more
 async def test_field_that_hides_itself_is_still_reported(act, show):
     await show("<input aria-label=Find oninput='this.hidden = true'><input hidden>")
     typed = await act("browser_type", selector="[aria-label=Find]", text="x")

@@ -9,10 +9,6 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-PDF = (
-    b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj "
-    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]>>endobj\ntrailer<</Root 1 0 R>>"
-)
 SHOP = "<title>Shop</title><h1>Shop</h1><button onclick=\"document.title = 'bought'\">Buy</button>"
 FIELDS = "<h1>Page</h1><input id=a><button onclick=\"document.title = 'clicked'\">Go</button>"
 PAGES = {
@@ -80,9 +76,9 @@ styles_wanted: list[str] = []
 async def odd() -> AsyncIterator[str]:
     """The address of a server of odd pages."""
 
-    def answering(body: str | bytes, mime: str = "text/html"):
+    def answering(body: str, mime: str = "text/html"):
         async def answer(request: web.Request) -> web.Response:
-            return web.Response(body=body if isinstance(body, bytes) else body.encode(), content_type=mime)
+            return web.Response(text=body, content_type=mime)
 
         return answer
 
@@ -95,7 +91,6 @@ async def odd() -> AsyncIterator[str]:
         app.router.add_get(path, answering(body))
     app.router.add_get("/replacing/{number}", replacing)
     app.router.add_get("/page.xhtml", answering(XHTML, "application/xhtml+xml"))
-    app.router.add_get("/paper.pdf", answering(PDF, "application/pdf"))
     app.router.add_get("/never", wait_forever)
 
     async def style(request: web.Request) -> web.Response:
@@ -123,6 +118,7 @@ async def test_page_that_never_finishes_is_usable_and_says_what_is_missing(act, 
     await act("browser_screenshot", timeoutMs=10_000)
 
 
+@pytest.mark.more
 async def test_stylesheet_that_is_late_is_applied_and_its_link_is_as_the_page_made_it(act, odd, value):
     await act("browser_navigate", url=f"{odd}/late-style", timeoutMs=20_000)
     await act("browser_click", selector="button")
@@ -145,6 +141,7 @@ async def test_streams_and_requests_that_stay_open_are_not_waited_for(act, text,
     assert "still loading" not in text(await act("browser_navigate", url=f"{odd}/stream", timeoutMs=20_000))
 
 
+@pytest.mark.more
 async def test_screenshot_does_not_wait_for_a_font_for_ever(act, odd):
     await act("browser_navigate", url=f"{odd}/font", timeoutMs=20_000)
     await act("browser_screenshot", timeoutMs=20_000)
@@ -152,6 +149,7 @@ async def test_screenshot_does_not_wait_for_a_font_for_ever(act, odd):
     await act("browser_screenshot", selector="button", timeoutMs=20_000)
 
 
+@pytest.mark.more
 async def test_what_a_page_replaces_changes_nothing_for_the_tools(act, text, odd):
     for number, script in enumerate(REPLACED):
         await act("browser_navigate", url=f"{odd}/replacing/{number}")
@@ -164,27 +162,27 @@ async def test_what_a_page_replaces_changes_nothing_for_the_tools(act, text, odd
         assert "clicked" in text(await act("browser_get_state")), script
 
 
-@pytest.mark.parametrize(
-    ("script", "value"),
-    [
+async def test_values_of_scripts_become_json(act, odd, subtests):
+    for script, value in [
         ("new Map([['a', new Set([1, 2])]])", {"a": [1, 2]}),
-        ("({big: 12n, nan: NaN, none: undefined, f: () => 1, date: new Date(0)})", None),
+        (
+            "({big: 12n, nan: NaN, none: undefined, f: () => 1, date: new Date(0)})",
+            {"big": "12n", "nan": "NaN", "f": "() => 1", "date": "1970-01-01T00:00:00.000Z"},
+        ),
         (r"'quote \" backslash \\ tab \t line \n null \0 é 日'", 'quote " backslash \\ tab \t line \n null \0 é 日'),
         ("(() => { const a = {}; a.self = a; return a })()", {"self": "[seen before]"}),
         ("document.querySelector('h1')", "<h1>Page</h1>"),
         ("document.querySelectorAll('h1')", ["<h1>Page</h1>"]),
         ("[,1]", [None, 1]),
         ("-0", 0),
-    ],
-)
-async def test_values_of_scripts_become_json(act, odd, script, value):
-    await act("browser_navigate", url=f"{odd}/clean")
-    found = (await act("browser_evaluate", script=script)).data["value"]
-    if value is None:
-        value = {"big": "12n", "nan": "NaN", "f": "() => 1", "date": "1970-01-01T00:00:00.000Z"}
-    assert json.dumps(found) == json.dumps(value)
+    ]:
+        with subtests.test(script=script, value=value):
+            await act("browser_navigate", url=f"{odd}/clean")
+            found = (await act("browser_evaluate", script=script)).data["value"]
+            assert json.dumps(found) == json.dumps(value)
 
 
+@pytest.mark.more
 async def test_page_of_xhtml_has_roles_and_references(act, text, odd):
     await act("browser_navigate", url=f"{odd}/page.xhtml")
     shown = text(await act("browser_snapshot"))
@@ -192,6 +190,7 @@ async def test_page_of_xhtml_has_roles_and_references(act, text, odd):
         assert part in shown
 
 
+@pytest.mark.more
 async def test_areas_of_a_picture_are_links(act, text, odd):
     await act("browser_navigate", url=f"{odd}/map")
     shown = text(await act("browser_snapshot"))
@@ -201,11 +200,7 @@ async def test_areas_of_a_picture_are_links(act, text, odd):
     assert f"{odd}/lines" in text(await act("browser_get_state"))
 
 
+@pytest.mark.more
 async def test_lines_of_preformatted_text_are_kept(act, text, odd):
     await act("browser_navigate", url=f"{odd}/lines")
     assert "- text: first line\n- text: second line" in text(await act("browser_snapshot"))
-
-
-async def test_pdf_says_what_it_is_and_which_call_reads_it(act, text, odd):
-    for shown in (await act("browser_navigate", url=f"{odd}/paper.pdf"), await act("browser_snapshot")):
-        assert "It is a PDF: web_fetch with this address gives its text" in text(shown)

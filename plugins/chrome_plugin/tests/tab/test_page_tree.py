@@ -59,6 +59,7 @@ async def test_what_only_listens_for_its_parts_has_no_reference(act, lines_of, s
     assert not any("clickable" in line and line.endswith(":") for line in lines)
 
 
+@pytest.mark.more
 async def test_nothing_is_said_twice(act, lines_of, site):
     await act("browser_navigate", url=site.url("/rows"))
     lines = await lines_of()
@@ -72,6 +73,7 @@ async def test_nothing_is_said_twice(act, lines_of, site):
     assert any(line.endswith(": Red") for line in lines)
 
 
+@pytest.mark.more
 async def test_states_are_told(act, lines_of, site):
     await act("browser_navigate", url=site.url("/form"))
     await act("browser_click", selector="[name=agree]")
@@ -80,6 +82,7 @@ async def test_states_are_told(act, lines_of, site):
     assert any(re.fullmatch(r'- button "Off" \[ref=e\d+\] \[disabled\]', line) for line in lines)
 
 
+@pytest.mark.more
 async def test_texts_stand_on_a_line_each_as_they_are_drawn(act, site):
     await act("browser_navigate", url=site.url("/texts"))
     lines = (await act("browser_snapshot")).blocks()[0].text.splitlines()[1:]

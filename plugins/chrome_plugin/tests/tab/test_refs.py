@@ -17,6 +17,7 @@ async def test_reference_stays_when_name_and_role_of_the_element_change(act, ref
     assert (await act("browser_evaluate", selector=ref, script="element => element.id")).data["value"] == "b"
 
 
+@pytest.mark.more
 async def test_reference_in_a_frame_stays_when_the_name_changes(act, ref_of, site):
     await act("browser_navigate", url=site.url("/changing"))
     ref = await ref_of('button "Count"')
@@ -26,6 +27,7 @@ async def test_reference_in_a_frame_stays_when_the_name_changes(act, ref_of, sit
     assert await ref_of('button "Count11"') == ref
 
 
+@pytest.mark.more
 async def test_what_changed_is_told_with_the_same_reference(act, ref_of, site):
     await act("browser_navigate", url=site.url("/changing"))
     ref = await ref_of('button "Play"')
@@ -33,6 +35,7 @@ async def test_what_changed_is_told_with_the_same_reference(act, ref_of, site):
     assert any(line.startswith('~ - switch "Pause"') and f"[ref={ref}]" in line for line in changes)
 
 
+@pytest.mark.more
 async def test_element_that_is_hidden_keeps_its_reference(act, ref_of, site):
     await act("browser_navigate", url=site.url("/changing"))
     other = await ref_of('button "Other"')
@@ -44,6 +47,7 @@ async def test_element_that_is_hidden_keeps_its_reference(act, ref_of, site):
     assert await ref_of('button "Other"') == other
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("leaving", ["new document", "element taken out", "frame taken out"])
 async def test_reference_of_an_element_that_is_gone_is_stale_and_never_given_again(act, ref_of, site, leaving):
     await act("browser_navigate", url=site.url("/changing"))
@@ -61,6 +65,7 @@ async def test_reference_of_an_element_that_is_gone_is_stale_and_never_given_aga
     assert "[ref=" in text
 
 
+@pytest.mark.more
 async def test_stale_reference_says_what_it_was_and_what_is_like_it(act, ref_of, site):
     await act("browser_navigate", url=site.url("/changing"))
     ref = await ref_of('button "Other"')
@@ -73,6 +78,7 @@ async def test_stale_reference_says_what_it_was_and_what_is_like_it(act, ref_of,
     assert f"'{made}' is like it" in str(caught.value)
 
 
+@pytest.mark.more
 async def test_stale_reference_takes_no_other_of_the_same_name_for_the_one_that_was_meant(act, fails, ref_of, site):
     await act("browser_navigate", url=site.url("/redrawn"))
     ref = await ref_of("Bob\n - button")
@@ -85,6 +91,7 @@ async def test_stale_reference_takes_no_other_of_the_same_name_for_the_one_that_
         assert repr(now) in str(error)
 
 
+@pytest.mark.more
 async def test_stale_reference_gives_a_selector_that_finds_what_the_page_makes_anew(act, fails, ref_of, site):
     await act("browser_navigate", url=site.url("/redrawn"))
     ref = await ref_of("Ann\n - button")
@@ -94,6 +101,7 @@ async def test_stale_reference_gives_a_selector_that_finds_what_the_page_makes_a
     assert (await act("browser_evaluate", script="document.title")).data["value"] == "clicked"
 
 
+@pytest.mark.more
 async def test_reference_of_one_page_means_nothing_in_another(act, ref_of, site):
     await act("browser_navigate", url=site.url("/changing"))
     ref = await ref_of('button "Play"')
@@ -104,6 +112,7 @@ async def test_reference_of_one_page_means_nothing_in_another(act, ref_of, site)
     assert caught.value.type == "stale_ref"
 
 
+@pytest.mark.more
 async def test_page_cannot_see_or_change_references(act, ref_of, site):
     await act("browser_navigate", url=site.url("/changing"))
     ref = await ref_of('button "Play"')

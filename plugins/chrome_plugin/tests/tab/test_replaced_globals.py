@@ -6,7 +6,6 @@ Their policies are strict, too: no scripts but their own, and Trusted Types.
 from collections.abc import AsyncIterator
 from urllib.parse import quote
 
-import pytest
 import pytest_asyncio
 from aiohttp import web
 
@@ -95,36 +94,37 @@ async def replacing() -> AsyncIterator[str]:
     await runner.cleanup()
 
 
-@pytest.mark.parametrize("group", GROUPS)
-async def test_page_is_read_and_acted_on_whatever_its_scripts_replace(act, replacing, text, group):
-    steps = [
-        ("browser_navigate", {"url": f"{replacing}/?replace={quote(group)}"}, ""),
-        ("browser_snapshot", {}, 'button "Go" [ref='),
-        ("browser_get_state", {}, "Page"),
-        ("browser_type", {"selector": "#name", "text": "Ada"}, "Typed 3"),
-        ("browser_type", {"selector": "textarea", "text": "one\ntwo"}, 'into textbox "Notes"'),
-        ("browser_type", {"selector": "[contenteditable]", "text": "one\ntwo"}, 'into textbox "Rich"'),
-        ("browser_fill_form", {"fields": [{"selector": "#name", "value": "Bob"}]}, "Filled 1"),
-        ("browser_fill_form", {"fields": [{"selector": "[type=checkbox]", "value": True}]}, "checked"),
-        ("browser_select_option", {"selector": "select", "values": ["Blue"]}, "Blue"),
-        ("browser_hover", {"selector": "button"}, 'button "Go"'),
-        ("browser_click", {"selector": "#name"}, "Name"),
-        ("browser_press_key", {"key": "b"}, "Pressed b"),
-        ("browser_click", {"selector": "button", "snapshot": True}, "It is done"),
-        ("browser_wait_for", {"text": "It is done"}, ""),
-        ("browser_get_dom", {}, "<h1>Page</h1>"),
-        ("browser_evaluate", {"script": "1 + 1"}, "2"),
-        ("browser_scroll", {"to": "#end"}, "is in view"),
-        ("browser_scroll", {"direction": "to_top"}, "0 of"),
-        ("browser_screenshot", {}, ""),
-    ]
-    failed = []
-    for tool, arguments, said in steps:
-        try:
-            found = text(await act(tool, **arguments))
-        except Exception as exc:
-            failed.append(f"{tool} {arguments}: {exc}"[:300])
-        else:
-            if said not in found:
-                failed.append(f"{tool} {arguments}: said {found[:200]!r}")
-    assert failed == []
+async def test_page_is_read_and_acted_on_whatever_its_scripts_replace(act, replacing, text, subtests):
+    for group in GROUPS:
+        with subtests.test(group=group):
+            steps = [
+                ("browser_navigate", {"url": f"{replacing}/?replace={quote(group)}"}, ""),
+                ("browser_snapshot", {}, 'button "Go" [ref='),
+                ("browser_get_state", {}, "Page"),
+                ("browser_type", {"selector": "#name", "text": "Ada"}, "Typed 3"),
+                ("browser_type", {"selector": "textarea", "text": "one\ntwo"}, 'into textbox "Notes"'),
+                ("browser_type", {"selector": "[contenteditable]", "text": "one\ntwo"}, 'into textbox "Rich"'),
+                ("browser_fill_form", {"fields": [{"selector": "#name", "value": "Bob"}]}, "Filled 1"),
+                ("browser_fill_form", {"fields": [{"selector": "[type=checkbox]", "value": True}]}, "checked"),
+                ("browser_select_option", {"selector": "select", "values": ["Blue"]}, "Blue"),
+                ("browser_hover", {"selector": "button"}, 'button "Go"'),
+                ("browser_click", {"selector": "#name"}, "Name"),
+                ("browser_press_key", {"key": "b"}, "Pressed b"),
+                ("browser_click", {"selector": "button", "snapshot": True}, "It is done"),
+                ("browser_wait_for", {"text": "It is done"}, ""),
+                ("browser_get_dom", {}, "<h1>Page</h1>"),
+                ("browser_evaluate", {"script": "1 + 1"}, "2"),
+                ("browser_scroll", {"to": "#end"}, "is in view"),
+                ("browser_scroll", {"direction": "to_top"}, "0 of"),
+                ("browser_screenshot", {}, ""),
+            ]
+            failed = []
+            for tool, arguments, said in steps:
+                try:
+                    found = text(await act(tool, **arguments))
+                except Exception as exc:
+                    failed.append(f"{tool} {arguments}: {exc}"[:300])
+                else:
+                    if said not in found:
+                        failed.append(f"{tool} {arguments}: said {found[:200]!r}")
+            assert failed == []

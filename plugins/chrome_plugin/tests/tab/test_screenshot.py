@@ -1,5 +1,6 @@
 """Screenshots: what a model reads off them can be clicked, and they do not wait for what never comes."""
 
+import itertools
 import struct
 
 import pytest
@@ -44,44 +45,46 @@ def image_size(data):
     return int.from_bytes(data[at + 7 : at + 9], "big"), int.from_bytes(data[at + 5 : at + 7], "big")
 
 
-@pytest.mark.parametrize("inline", [False, True])
-@pytest.mark.parametrize("zoom", ["1", "1.5", "0.5"])
-async def test_point_read_off_a_screenshot_of_the_window_is_hit(show, value, told, picture, text, inline, zoom):
-    await show(BUTTONS.format(width="auto"))
-    await value(f"(document.documentElement.style.zoom = {zoom}, document.querySelector('button').scrollIntoView(), 1)")
-    shown = await told("browser_screenshot", inline=inline)
-    width, height = picture(shown)
-    assert (width, height) == ((1280, 720) if inline else (800, 450))
-    assert f"{width} × {height} pixels, the window" in text(shown)
-    scale = shown.data["shown"]["scale"]
-    assert scale == width / 1280
-    left, top = await value("(box => [box.x, box.y])(document.querySelector('button').getBoundingClientRect())")
-    clicked = await told("browser_click", x=round((left + 10) * scale), y=round((top + 5) * scale))
-    assert 'Clicked button "N"' in text(clicked)
-    assert (await value("document.title")).endswith("near")
+async def test_point_read_off_a_screenshot_of_the_window_is_hit(show, value, told, picture, text, subtests):
+    for zoom, inline in itertools.product(["1", "1.5", "0.5"], [False, True]):
+        with subtests.test(zoom=zoom, inline=inline):
+            await show(BUTTONS.format(width="auto"))
+            await value(
+                f"(document.documentElement.style.zoom = {zoom}, document.querySelector('button').scrollIntoView(), 1)"
+            )
+            shown = await told("browser_screenshot", inline=inline)
+            width, height = picture(shown)
+            assert (width, height) == ((1280, 720) if inline else (800, 450))
+            assert f"{width} × {height} pixels, the window" in text(shown)
+            scale = shown.data["shown"]["scale"]
+            assert scale == width / 1280
+            left, top = await value("(box => [box.x, box.y])(document.querySelector('button').getBoundingClientRect())")
+            clicked = await told("browser_click", x=round((left + 10) * scale), y=round((top + 5) * scale))
+            assert 'Clicked button "N"' in text(clicked)
+            assert (await value("document.title")).endswith("near")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "left", "top"),
-    [
+@pytest.mark.more
+async def test_point_read_off_a_part_of_the_page_is_scrolled_to_and_hit(show, value, told, text, subtests):
+    for arguments, left, top in [
         ({"full_page": True}, 0, 0),
         ({"selector": "#part"}, 100, 2000),
         ({"selector": "#part", "inline": True}, 100, 2000),
-    ],
-)
-async def test_point_read_off_a_part_of_the_page_is_scrolled_to_and_hit(show, value, told, text, arguments, left, top):
-    await show(BUTTONS.format(width="1200px"))
-    shown = (await told("browser_screenshot", **arguments)).data["shown"]
-    scale = shown["scale"]
-    assert shown["area"]["x"] == left
-    assert shown["area"]["y"] == top
-    name, x, y = ("near", 900, 600) if "full_page" in arguments else ("far", 300, 2500)
-    await value("(scrollTo(0, 0), 1)")
-    clicked = await told("browser_click", x=round((x + 20 - left) * scale), y=round((y + 10 - top) * scale))
-    assert "Clicked button" in text(clicked)
-    assert (await value("document.title")).endswith(name)
+    ]:
+        with subtests.test(arguments=arguments, left=left, top=top):
+            await show(BUTTONS.format(width="1200px"))
+            shown = (await told("browser_screenshot", **arguments)).data["shown"]
+            scale = shown["scale"]
+            assert shown["area"]["x"] == left
+            assert shown["area"]["y"] == top
+            name, x, y = ("near", 900, 600) if "full_page" in arguments else ("far", 300, 2500)
+            await value("(scrollTo(0, 0), 1)")
+            clicked = await told("browser_click", x=round((x + 20 - left) * scale), y=round((y + 10 - top) * scale))
+            assert "Clicked button" in text(clicked)
+            assert (await value("document.title")).endswith(name)
 
 
+@pytest.mark.more
 async def test_long_page_in_full_size_is_reduced_and_its_points_are_hit(show, value, told, picture):
     await show(BUTTONS.format(width="1200px"))
     shown = await told("browser_screenshot", full_page=True, inline=True)
@@ -92,6 +95,7 @@ async def test_long_page_in_full_size_is_reduced_and_its_points_are_hit(show, va
     assert (await value("document.title")).endswith("far")
 
 
+@pytest.mark.more
 async def test_programs_name_points_of_the_window_and_get_the_scale(act, show, value, told):
     await show(BUTTONS.format(width="auto"))
     await told("browser_screenshot")
@@ -104,6 +108,7 @@ async def test_programs_name_points_of_the_window_and_get_the_scale(act, show, v
     assert (await value("document.title")).endswith("near")
 
 
+@pytest.mark.more
 async def test_point_outside_of_the_screenshot_is_refused(show, told):
     await show(BUTTONS.format(width="auto"))
     await told("browser_screenshot")
@@ -112,6 +117,7 @@ async def test_point_outside_of_the_screenshot_is_refused(show, told):
     assert (caught.value.type, "800 × 450" in str(caught.value)) == ("invalid_arguments", True)
 
 
+@pytest.mark.more
 async def test_screenshot_of_a_part_of_another_page_is_stale(act, show, told, site):
     await show(BUTTONS.format(width="auto"))
     await told("browser_screenshot", selector="#part")
@@ -121,17 +127,21 @@ async def test_screenshot_of_a_part_of_another_page_is_stale(act, show, told, si
     assert caught.value.type == "stale_picture"
 
 
-@pytest.mark.parametrize(
-    "arguments", [{}, {"fullPage": True}, {"selector": "#part"}, {"inline": False}, {"format": "jpeg"}]
-)
-async def test_tools_by_id_name_points_in_the_same_way(call, host, tab, site, text, arguments):
-    await call("chrome_navigate", tabId=tab, url=site.url("/"))
-    body = BUTTONS.format(width="1200px").replace("\n", " ")
-    await call("chrome_evaluate", tabId=tab, script=f"document.body.innerHTML = `{body}`; document.title = ''; 1")
-    shown = (await host.told("chrome_screenshot", tabId=tab, **arguments)).data["shown"]
-    left, top, scale = shown["area"]["x"], shown["area"]["y"], shown["scale"]
-    x, y = (320, 2510) if "selector" in arguments or "fullPage" in arguments else (920, 610)
-    clicked = await host.told("chrome_click", tabId=tab, x=round((x - left) * scale), y=round((y - top) * scale))
-    assert "Clicked button" in text(clicked)
-    by_program = await call("chrome_screenshot", tabId=tab)
-    assert by_program.data["picture"]["scale"] == 1
+@pytest.mark.more
+async def test_tools_by_id_name_points_in_the_same_way(call, host, tab, site, text, subtests):
+    for arguments in [{}, {"fullPage": True}, {"selector": "#part"}, {"inline": False}, {"format": "jpeg"}]:
+        with subtests.test(arguments=arguments):
+            await call("chrome_navigate", tabId=tab, url=site.url("/"))
+            body = BUTTONS.format(width="1200px").replace("\n", " ")
+            await call(
+                "chrome_evaluate", tabId=tab, script=f"document.body.innerHTML = `{body}`; document.title = ''; 1"
+            )
+            shown = (await host.told("chrome_screenshot", tabId=tab, **arguments)).data["shown"]
+            left, top, scale = shown["area"]["x"], shown["area"]["y"], shown["scale"]
+            x, y = (320, 2510) if "selector" in arguments or "fullPage" in arguments else (920, 610)
+            clicked = await host.told(
+                "chrome_click", tabId=tab, x=round((x - left) * scale), y=round((y - top) * scale)
+            )
+            assert "Clicked button" in text(clicked)
+            by_program = await call("chrome_screenshot", tabId=tab)
+            assert by_program.data["picture"]["scale"] == 1

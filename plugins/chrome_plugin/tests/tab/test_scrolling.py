@@ -16,6 +16,7 @@ async def test_area_is_scrolled_by_pixels_and_to_its_ends_and_says_what_is_seen(
     assert (await act("browser_scroll", direction="to_top")).data["area"] == "div#grid"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("wanted", [{"to": "[aria-rowindex='15432']"}, {"text": "name of 40"}], ids=["number", "text"])
 async def test_row_that_is_not_made_yet_is_scrolled_to(act, site, wanted, text):
     await act("browser_navigate", url=site.url("/grid"))
@@ -29,6 +30,7 @@ async def test_row_that_is_not_made_yet_is_scrolled_to(act, site, wanted, text):
     assert (await act("browser_evaluate", script=seen)).data["value"] is True
 
 
+@pytest.mark.more
 async def test_what_is_nowhere_or_too_far_is_said(act, fails, site):
     await act("browser_navigate", url=site.url("/grid"))
     nowhere = await fails("browser_scroll", selector="#log", text="no such entry")
@@ -42,14 +44,12 @@ async def test_what_is_nowhere_or_too_far_is_said(act, fails, site):
     assert (await fails("browser_scroll", selector="#nowhere", timeoutMs=200)).type == "element_not_found"
 
 
-@pytest.mark.parametrize(
-    ("area", "wanted"),
-    [("#grid", "Row 80."), ("#grid", "Row 7."), ("#fixed", "Line 70."), ("#endless", "Entry 35.")],
-    ids=["below", "above", "in a window that stays", "in a list without end"],
-)
-async def test_row_is_found_though_rows_are_drawn_long_after_the_scroll(act, site, area, wanted):
-    await act("browser_navigate", url=site.url("/late-grid"))
-    assert (await act("browser_scroll", selector=area, text=wanted)).data["found"] is True
+@pytest.mark.more
+async def test_row_is_found_though_rows_are_drawn_long_after_the_scroll(act, site, subtests):
+    for area, wanted in [("#grid", "Row 80."), ("#grid", "Row 7."), ("#fixed", "Line 70."), ("#endless", "Entry 35.")]:
+        with subtests.test(area=area, wanted=wanted):
+            await act("browser_navigate", url=site.url("/late-grid"))
+            assert (await act("browser_scroll", selector=area, text=wanted)).data["found"] is True
 
 
 @pytest.mark.more

@@ -27,28 +27,33 @@ async def test_answer_to_a_request_is_waited_for(click):
     assert "~ - paragraph: Answered" in text
 
 
+@pytest.mark.more
 async def test_nothing_is_told_where_nothing_changed(click):
     assert (await click("#out"))[0].endswith("\nNothing changed.")
 
 
+@pytest.mark.more
 async def test_new_address_and_title_of_the_same_document_are_told_alone(click, site):
     _, data = await click("#move")
     assert data["changes"][:2] == [f"~ url: {site.url('/sets-going?moved')}", "~ title: Moved"]
     assert all("paragraph" not in line for line in data["changes"])
 
 
+@pytest.mark.more
 async def test_another_page_is_told_as_a_whole(click, site):
     text, data = await click("#away")
     assert f"The page now, {site.url('/second')} – Second:" in text
     assert any("Second page" in line for line in data["changes"])
 
 
+@pytest.mark.more
 async def test_errors_in_the_console_are_told(click):
     text, data = await click("#fail")
     assert "Error in the console: went wrong" in text
     assert any("undefinedName" in error for error in data["consoleErrors"])
 
 
+@pytest.mark.more
 async def test_page_that_opened_apart_is_told(click, act, site):
     text, data = await click("#apart")
     while "popups" not in data:  # on a busy machine it opens after the click has been answered
@@ -58,12 +63,14 @@ async def test_page_that_opened_apart_is_told(click, act, site):
     assert "The page opened another" in text
 
 
+@pytest.mark.more
 async def test_elements_that_were_made_anew_are_told_by_their_new_references(click):
     _, data = await click("#again")
     assert any(line.startswith('~ - button "Take" [ref=') and "(was e" in line for line in data["changes"])
     assert not any("One" in line for line in data["changes"])
 
 
+@pytest.mark.more
 async def test_models_are_told_what_changed_unless_they_say_no(host, site):
     model = Principal("chat", "told")
     host.answer_approvals(approve=True)
@@ -76,6 +83,7 @@ async def test_models_are_told_what_changed_unless_they_say_no(host, site):
     assert "changes" not in await call("browser_click", selector="#idle", snapshot=False)
 
 
+@pytest.mark.more
 async def test_dialog_that_opens_later_is_told_and_then_what_its_answer_changed(host, act, site):
     model = Principal("chat", "asked")
     host.answer_approvals(approve=True)
@@ -104,6 +112,7 @@ def as_model(host):
     return run
 
 
+@pytest.mark.more
 async def test_script_tells_what_it_changed_beside_its_value_and_nothing_where_nothing_did(as_model, site):
     await as_model("browser_navigate", url=site.url("/sets-going"))
     assert await as_model("browser_evaluate", script="1 + 1") == "2"
@@ -121,6 +130,7 @@ async def test_script_tells_what_it_changed_beside_its_value_and_nothing_where_n
     assert gone.startswith(f"left\nThe page now, {site.url('/second')} – Second:\n")
 
 
+@pytest.mark.more
 async def test_dialog_that_a_script_leads_to_is_told_beside_its_value(as_model, site):
     await as_model("browser_navigate", url=site.url("/sets-going"))
     told = await as_model("browser_evaluate", script="later.click(), 'clicked'")
@@ -128,6 +138,7 @@ async def test_dialog_that_a_script_leads_to_is_told_beside_its_value(as_model, 
     assert "Sure true" in await as_model("browser_handle_dialog", accept=True)
 
 
+@pytest.mark.more
 async def test_scrolling_tells_the_rows_that_it_made_and_where_a_text_is(as_model, site):
     await as_model("browser_navigate", url=site.url("/grid"))
     assert "+ - row: Name of 100" in await as_model("browser_scroll", selector="#grid", amount=3000)
@@ -139,6 +150,7 @@ async def test_scrolling_tells_the_rows_that_it_made_and_where_a_text_is(as_mode
     assert re.search(r"is in view\.\nWhere it is:\n(?:.*\n)*.*row: Name of 200", told)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [("browser_launch", {"new_page": True}), ("browser_tabs", {"action": "new"})],

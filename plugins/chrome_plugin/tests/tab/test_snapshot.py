@@ -22,6 +22,7 @@ async def test_long_page_is_read_to_its_end_by_offset(act, site):
     assert not result.truncated or result.data["leftOut"]
 
 
+@pytest.mark.more
 async def test_what_is_in_view_is_shown_after_the_top(act, site):
     await act("browser_navigate", url=site.url("/long"))
     await act("browser_evaluate", script="p700.scrollIntoView(), 0")
@@ -34,6 +35,7 @@ async def test_what_is_in_view_is_shown_after_the_top(act, site):
     assert f"Paragraph {left_out[1]} " in (await act("browser_snapshot", offset=int(left_out[1]))).blocks()[0].text
 
 
+@pytest.mark.more
 async def test_parts_of_a_drawing_are_read_and_clicked(act, site):
     await act("browser_navigate", url=site.url("/drawing"))
     text = (await act("browser_snapshot")).blocks()[0].text
@@ -45,11 +47,13 @@ async def test_parts_of_a_drawing_are_read_and_clicked(act, site):
     assert (await act("browser_evaluate", script="document.title")).data["value"] == "node"
 
 
+@pytest.mark.more
 async def test_page_that_shows_nothing_says_so_at_once(act, site, text):
     result = await act("browser_navigate", url=site.url("/deaf"), snapshot=True)
     assert "The page shows nothing;" in text(result)
 
 
+@pytest.mark.more
 async def test_form_whose_fields_hide_its_own_properties_is_read_and_filled(act, site, site_module):
     """A field called `title` takes the place of the form's `title`."""
     await act("browser_navigate", url=site.url("/clobbered"))

@@ -5,9 +5,8 @@ import pytest
 pytestmark = pytest.mark.spec("B2")
 
 
-@pytest.mark.parametrize(
-    ("html", "text"),
-    [
+async def test_text_is_found_wherever_it_can_be_seen(act, fails, show, subtests):
+    for html, text in [
         ("<p hidden>Saved</p><p>Saved</p>", "Saved"),
         ("<p>a >> b</p>", "a >> b"),
         ("<p>see /x/ there</p>", "/x/"),
@@ -16,30 +15,29 @@ pytestmark = pytest.mark.spec("B2")
         ("<p>Total: <b>5</b> EUR</p>", "total: 5 eur"),
         ("<iframe srcdoc='<p>Paid</p>'></iframe>", "Paid"),
         ("<iframe srcdoc=\"<iframe srcdoc='<p>Paid</p>'></iframe>\"></iframe>", "Paid"),
-    ],
-)
-async def test_text_is_found_wherever_it_can_be_seen(act, fails, show, html, text):
-    await show(html)
-    await act("browser_wait_for", text=text, timeoutMs=5000)
-    assert (await fails("browser_wait_for", textGone=text, timeoutMs=300)).type == "wait_timeout"
+    ]:
+        with subtests.test(html=html, text=text):
+            await show(html)
+            await act("browser_wait_for", text=text, timeoutMs=5000)
+            assert (await fails("browser_wait_for", textGone=text, timeoutMs=300)).type == "wait_timeout"
 
 
-@pytest.mark.parametrize(
-    ("html", "text"),
-    [
+@pytest.mark.more
+async def test_text_that_cannot_be_seen_is_gone(act, fails, show, subtests):
+    for html, text in [
         ("<p hidden>Saved</p>", "Saved"),
         ("<p>xyz</p>", "/x/"),
         ("<div><p>a</p><p>b</p></div>", "div >> p"),
         ("<iframe hidden srcdoc='<p>Paid</p>'></iframe>", "Paid"),
         ("<iframe style='visibility:hidden' srcdoc='<p>Paid</p>'></iframe>", "Paid"),
-    ],
-)
-async def test_text_that_cannot_be_seen_is_gone(act, fails, show, html, text):
-    await show(html)
-    await act("browser_wait_for", textGone=text, timeoutMs=5000)
-    assert (await fails("browser_wait_for", text=text, timeoutMs=300)).type == "wait_timeout"
+    ]:
+        with subtests.test(html=html, text=text):
+            await show(html)
+            await act("browser_wait_for", textGone=text, timeoutMs=5000)
+            assert (await fails("browser_wait_for", text=text, timeoutMs=300)).type == "wait_timeout"
 
 
+@pytest.mark.more
 async def test_text_is_gone_when_its_last_match_is(act, show, value):
     await show("<p>Loading</p><iframe srcdoc='<p>Loading</p>'></iframe>")
     await act("browser_wait_for", text="Loading")
@@ -49,6 +47,7 @@ async def test_text_is_gone_when_its_last_match_is(act, show, value):
     assert await value("document.querySelectorAll('iframe').length") == 0
 
 
+@pytest.mark.more
 async def test_wait_in_vain_stops_nothing_in_the_page(fails, show, value):
     await show("<p>Text</p>")
     await value("setInterval(() => { window.ticks = (window.ticks || 0) + 1; }, 10), 1")

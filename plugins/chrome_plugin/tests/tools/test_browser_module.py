@@ -21,6 +21,7 @@ async def test_session_has_a_page_of_its_own_and_results_name_it(act, site, sess
     assert (state["running"], state["url"], state["loadState"]) == (True, site.url("/"), "load")
 
 
+@pytest.mark.more
 async def test_title_is_what_the_page_gives_itself_when_it_has_loaded(act, site):
     assert (await act("browser_navigate", url=site.url("/titled"))).data["title"] == "Loaded"
     assert (await act("browser_reload")).data["title"] == "Loaded"
@@ -32,6 +33,7 @@ async def test_page_that_keeps_its_events_to_itself_still_has_a_title(act, site)
     assert (await act("browser_navigate", url=site.url("/deaf"))).data["title"] == "Deaf"
 
 
+@pytest.mark.more
 async def test_launch_says_when_it_runs_already_and_opens_further_pages(act, session):
     first = await act("browser_launch", viewport={"width": 800, "height": 600})
     again = await act("browser_launch")
@@ -68,6 +70,7 @@ async def test_history_goes_back_and_forward(act, fails, site):
     assert (await fails("browser_go_forward")).type == "navigation_failed"
 
 
+@pytest.mark.more
 async def test_dom_is_a_tree_of_lines(act, site):
     await act("browser_navigate", url=site.url("/shadow"))
     dom = (await act("browser_get_dom")).data["dom"]
@@ -75,6 +78,7 @@ async def test_dom_is_a_tree_of_lines(act, site):
     assert "..." in (await act("browser_get_dom", max_depth=1)).data["dom"]
 
 
+@pytest.mark.more
 async def test_waiting_needs_something_to_wait_for(act, fails, site):
     await act("browser_navigate", url=site.url("/"))
     assert (await fails("browser_wait_for")).type == "invalid_arguments"
@@ -83,6 +87,7 @@ async def test_waiting_needs_something_to_wait_for(act, fails, site):
     await act("browser_wait_for", condition="true")
 
 
+@pytest.mark.more
 async def test_condition_is_waited_for_where_the_page_allows_no_evaluation(act, fails, site):
     await act("browser_navigate", url=site.url("/strict"))
     for name, form in (("a", "{}"), ("b", "{};"), ("c", "() => {}"), ("d", "new Promise(done => done({}))")):
@@ -103,6 +108,7 @@ async def test_screenshot_is_an_artifact_a_file_or_the_picture_itself(act, site,
     assert set(inline.data) >= {"mime", "dataBase64", "resourceId"}
 
 
+@pytest.mark.more
 @pytest.mark.spec("K9")
 @pytest.mark.parametrize(
     ("arguments", "size"),
@@ -129,6 +135,7 @@ def jpeg_size(data):
     return int.from_bytes(data[at + 7 : at + 9], "big"), int.from_bytes(data[at + 5 : at + 7], "big")
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("kind", ["chat", "mcp"])
 async def test_names_of_other_servers_are_understood_from_models(host, site, kind):
     """And those that say nothing here are left out; what the result says is the right name."""
@@ -153,12 +160,14 @@ async def test_names_of_other_servers_are_understood_from_models(host, site, kin
     await ask("browser_drag", startElement="p", startRef="p", endElement="field", endRef="input")
 
 
+@pytest.mark.more
 async def test_wait_has_the_limit_of_all_tools_and_its_old_name(fails, site, act):
     await act("browser_navigate", url=site.url("/"))
     assert "waited 250 ms" in str(await fails("browser_wait_for", selector="#no", timeoutMs=250))
     assert "waited 260 ms" in str(await fails("browser_wait_for", selector="#no", timeout=260))
 
 
+@pytest.mark.more
 async def test_action_tells_what_changed_when_asked(act, site):
     await act("browser_navigate", url=site.url("/form"))
     await act("browser_snapshot")

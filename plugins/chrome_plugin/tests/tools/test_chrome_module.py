@@ -14,6 +14,7 @@ async def test_navigation_tells_where_it_got_to(call, tab, site):
     assert result.untrusted
 
 
+@pytest.mark.more
 async def test_page_is_clicked_filled_typed_and_read(call, tab, site):
     await call("chrome_navigate", tabId=tab, url=site.url("/form"))
     await call("chrome_fill", tabId=tab, selector="[name=name]", text="new")
@@ -29,9 +30,9 @@ async def test_values_of_password_fields_are_not_in_html(call, tab, site):
     assert 'name="secret"' in html
 
 
-@pytest.mark.parametrize(
-    ("script", "value"),
-    [
+@pytest.mark.more
+async def test_scripts_of_any_form_give_their_value(call, tab, site, subtests):
+    for script, value in [
         ("1 + 1", 2),
         ("() => document.title", "Home"),
         ("async () => ({a: [1, null]})", {"a": [1, None]}),
@@ -41,11 +42,10 @@ async def test_values_of_password_fields_are_not_in_html(call, tab, site):
         ("undefined", None),
         ("document.querySelector('#intro')", '<p id="intro">Welcome</p>'),
         ("NaN", "NaN"),
-    ],
-)
-async def test_scripts_of_any_form_give_their_value(call, tab, site, script, value):
-    await call("chrome_navigate", tabId=tab, url=site.url("/"))
-    assert (await call("chrome_evaluate", tabId=tab, script=script)).data["value"] == value
+    ]:
+        with subtests.test(script=script, value=value):
+            await call("chrome_navigate", tabId=tab, url=site.url("/"))
+            assert (await call("chrome_evaluate", tabId=tab, script=script)).data["value"] == value
 
 
 async def test_long_values_are_cut_in_the_page(call, tab):
@@ -76,6 +76,7 @@ async def test_promise_that_never_settles_ends_at_the_limit_and_the_tab_goes_on(
     assert (await call("chrome_evaluate", tabId=tab, script="1")).data["value"] == 1
 
 
+@pytest.mark.more
 async def test_page_that_loops_can_be_closed(call, tab, site, failure):
     await call("chrome_navigate", tabId=tab, url=site.url("/loop"))
     error = await failure("chrome_click", tabId=tab, selector="button", timeoutMs=500)
@@ -84,6 +85,7 @@ async def test_page_that_loops_can_be_closed(call, tab, site, failure):
     assert (await failure("chrome_get_url", tabId=tab)).type == "tab_not_found"
 
 
+@pytest.mark.more
 async def test_screenshots_are_pictures_of_the_page_and_of_elements(call, tab, site):
     await call("chrome_navigate", tabId=tab, url=site.url("/rows"))
     window = (await call("chrome_screenshot", tabId=tab)).blocks()[0]
@@ -93,6 +95,7 @@ async def test_screenshots_are_pictures_of_the_page_and_of_elements(call, tab, s
     assert kept.data["artifactId"]
 
 
+@pytest.mark.more
 async def test_waiting_ends_when_it_is_so(call, tab, site, failure):
     await call("chrome_navigate", tabId=tab, url=site.url("/form"))
     await call("chrome_evaluate", tabId=tab, script="setTimeout(() => late.hidden = false, 50)")
@@ -106,30 +109,35 @@ async def test_waiting_ends_when_it_is_so(call, tab, site, failure):
     assert (await failure("chrome_wait_for", tabId=tab)).type == "invalid_arguments"
 
 
-@pytest.mark.parametrize(
-    ("selector", "expected"),
-    [
+@pytest.mark.more
+async def test_element_that_cannot_be_clicked_says_why(call, failure, tab, site, subtests):
+    for selector, expected in [
         ("#nowhere", "element_not_found"),
         ("#off", "element_not_actionable"),
         ("#under", "element_not_actionable"),
         ("p[", "invalid_arguments"),
-    ],
-)
-async def test_element_that_cannot_be_clicked_says_why(call, failure, tab, site, selector, expected):
-    await call("chrome_navigate", tabId=tab, url=site.url("/form"))
-    error = await failure("chrome_click", tabId=tab, selector=selector, timeoutMs=400)
-    assert error.type == expected
-    assert error.context["selector"] == selector
+    ]:
+        with subtests.test(selector=selector, expected=expected):
+            await call("chrome_navigate", tabId=tab, url=site.url("/form"))
+            error = await failure("chrome_click", tabId=tab, selector=selector, timeoutMs=400)
+            assert error.type == expected
+            assert error.context["selector"] == selector
 
 
-@pytest.mark.parametrize(
-    "url", ["file:///etc/passwd", "chrome://version", "javascript:alert(1)", "http://blocked.test/", "data:text/html,x"]
-)
 @pytest.mark.spec("S6")
-async def test_addresses_that_the_policy_forbids_are_refused(failure, tab, url):
-    assert (await failure("chrome_navigate", tabId=tab, url=url)).type == "url_blocked"
+async def test_addresses_that_the_policy_forbids_are_refused(failure, tab, subtests):
+    for url in [
+        "file:///etc/passwd",
+        "chrome://version",
+        "javascript:alert(1)",
+        "http://blocked.test/",
+        "data:text/html,x",
+    ]:
+        with subtests.test(url=url):
+            assert (await failure("chrome_navigate", tabId=tab, url=url)).type == "url_blocked"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("way", ["#link", "#redirect"])
 @pytest.mark.spec("S6")
 async def test_links_and_redirects_do_not_lead_around_the_policy(call, failure, tab, site, way):
@@ -137,6 +145,7 @@ async def test_links_and_redirects_do_not_lead_around_the_policy(call, failure, 
     assert (await failure("chrome_click", tabId=tab, selector=way)).type == "url_blocked"
 
 
+@pytest.mark.more
 @pytest.mark.spec("S6")
 async def test_redirect_of_an_address_does_not_lead_around_the_policy(call, failure, tab, site):
     error = await failure("chrome_navigate", tabId=tab, url=site.url("/redirect-blocked"))
@@ -144,6 +153,7 @@ async def test_redirect_of_an_address_does_not_lead_around_the_policy(call, fail
     assert (await call("chrome_navigate", tabId=tab, url=site.url("/second"))).data["title"] == "Second"
 
 
+@pytest.mark.more
 async def test_failed_navigation_is_an_error_and_a_page_that_has_begun_is_none(failure, call, tab, site):
     refused = await failure("chrome_navigate", tabId=tab, url="http://127.0.0.1:9/")
     assert refused.type == "navigation_failed"

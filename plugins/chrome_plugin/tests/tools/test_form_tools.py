@@ -38,6 +38,7 @@ async def test_form_is_filled_and_file_is_given(act, fails, site, host):
     assert (await fails("browser_file_upload", paths=[])).type == "no_file_chooser"
 
 
+@pytest.mark.more
 @pytest.mark.spec("K9")
 async def test_artifact_is_uploaded_under_its_name(act, fails, site, host, session):
     link = await host.host.store.artifacts.save(b"hello", mime="text/plain", name="kept.txt", session_id=session)
@@ -48,6 +49,7 @@ async def test_artifact_is_uploaded_under_its_name(act, fails, site, host, sessi
     assert unknown.type == "artifact_not_found"
 
 
+@pytest.mark.more
 async def test_choices_that_a_library_makes_are_chosen_like_others(act, fails, site):
     await act("browser_navigate", url=site.url("/choices"))
     form = [{"selector": "my-select", "value": "Paris"}, {"selector": "my-group", "value": "Large"}]
@@ -66,6 +68,7 @@ async def test_choices_that_a_library_makes_are_chosen_like_others(act, fails, s
 NUMBERS = "<select aria-label=Count {}><option value=2>1<option value=3>2<option value=4>3</select>"
 
 
+@pytest.mark.more
 async def test_option_is_chosen_by_label_before_value_and_named(act, show, value):
     await show(NUMBERS.format(""))
     chosen = await act("browser_select_option", selector="select", values=["2"])
@@ -74,6 +77,7 @@ async def test_option_is_chosen_by_label_before_value_and_named(act, show, value
     assert await value("document.querySelector('select').value") == "3"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("given", "chosen"), [("2", "3"), ("4", "4"), ("  3 ", "4")])
 async def test_form_chooses_options_by_label_before_value(act, show, value, given, chosen):
     await show(NUMBERS.format(""))
@@ -83,6 +87,7 @@ async def test_form_chooses_options_by_label_before_value(act, show, value, give
     assert await value("document.querySelector('select').value") == chosen
 
 
+@pytest.mark.more
 async def test_several_options_are_chosen_by_label_and_value(act, show, value):
     await show(NUMBERS.format("multiple"))
     chosen = await act("browser_select_option", selector="select", values=["1", "4"])
@@ -90,12 +95,14 @@ async def test_several_options_are_chosen_by_label_and_value(act, show, value):
     assert await value("[...document.querySelector('select').selectedOptions].map(one => one.label)") == ["1", "3"]
 
 
+@pytest.mark.more
 async def test_options_that_are_loaded_late_are_waited_for(act, show, value):
     await show("<select aria-label=City></select>")
     await value("setTimeout(() => { document.querySelector('select').innerHTML = '<option>Bonn'; }, 300), 1")
     assert (await act("browser_select_option", selector="select", values=["Bonn"])).data["labels"] == ["Bonn"]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("style", ["visibility:hidden", "opacity:0"])
 async def test_hidden_list_is_not_chosen_from(fails, show, value, style):
     await show(NUMBERS.format(f"style='{style}'"))
@@ -104,12 +111,14 @@ async def test_hidden_list_is_not_chosen_from(fails, show, value, style):
     assert await value("document.querySelector('select').value") == "2"
 
 
+@pytest.mark.more
 async def test_element_is_dragged_onto_another(act, site):
     await act("browser_navigate", url=site.url("/drag"))
     await act("browser_drag", source="#a", destination="#b")
     assert (await act("browser_evaluate", script="document.title")).data["value"] == "dropped"
 
 
+@pytest.mark.more
 async def test_files_are_dropped_where_a_page_wants_them_dropped(act, fails, site, host):
     (host.workspace / "note.txt").write_text("hello")
     await act("browser_navigate", url=site.url("/drop"))
@@ -126,6 +135,7 @@ async def _out(act):
     return (await act("browser_evaluate", script="out.textContent")).data["value"]
 
 
+@pytest.mark.more
 async def test_what_cannot_be_changed_says_why(act, fails, site):
     await act("browser_navigate", url=site.url("/refusing"))
     assert "[disabled]" in (await act("browser_snapshot", find="options")).blocks()[0].text

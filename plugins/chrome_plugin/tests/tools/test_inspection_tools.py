@@ -16,6 +16,7 @@ async def test_snapshot_shows_frames_and_shadow_and_never_passwords(act, site):
     assert 'button "Inside"' in (await act("browser_snapshot")).blocks()[0].text
 
 
+@pytest.mark.more
 async def test_reference_is_used_as_a_selector_and_stale_after_navigation(act, fails, site):
     await act("browser_navigate", url=site.url("/frames"))
     text = (await act("browser_snapshot", find="Send")).blocks()[0].text
@@ -27,6 +28,7 @@ async def test_reference_is_used_as_a_selector_and_stale_after_navigation(act, f
     assert (await fails("browser_click", selector=ref)).type == "stale_ref"
 
 
+@pytest.mark.more
 async def test_snapshots_stay_small(act, site):
     await act("browser_navigate", url=site.url("/rows"))
     rows = (await act("browser_snapshot")).blocks()[0].text
@@ -39,6 +41,7 @@ async def test_snapshots_stay_small(act, site):
     assert "Name 1999" in (await act("browser_snapshot", find="/Name 199\\d/")).blocks()[0].text
 
 
+@pytest.mark.more
 async def test_what_is_found_comes_with_the_rest_of_its_row_or_paragraph(act, site):
     await act("browser_navigate", url=site.url("/rows"))
     row = (await act("browser_snapshot", find="/Name 42 /")).blocks()[0].text
@@ -52,6 +55,7 @@ async def test_what_is_found_comes_with_the_rest_of_its_row_or_paragraph(act, si
     assert "The page shows nothing" in (await act("browser_snapshot")).blocks()[0].text
 
 
+@pytest.mark.more
 async def test_messages_requests_and_pdf(act, site):
     await act("browser_navigate", url=site.url("/log"))
     messages = (await act("browser_console_messages", level="error")).data["messages"]
@@ -61,6 +65,7 @@ async def test_messages_requests_and_pdf(act, site):
     assert (await act("browser_pdf")).data["mime"] == "application/pdf"
 
 
+@pytest.mark.more
 async def test_requests_are_filtered_before_they_are_cut_and_what_is_cut_is_said(act, site, text, value):
     await act("browser_navigate", url=site.url("/"))
     many = "Promise.all(Array.from({{length: {count}}}, (_, n) => {what})).then(() => 1)"

@@ -27,6 +27,7 @@ async def test_doctor_is_told_how_to_get_a_browser(start_host):
     assert not requirement.is_installable
 
 
+@pytest.mark.more
 @pytest.mark.spec("K9")
 async def test_agents_are_offered_one_set_of_browser_tools_where_both_are_on(host: RunningHost):
     assert host.host.registry.replaced_modules() == {"chrome"}

@@ -19,6 +19,7 @@ async def test_dialog_waits_for_its_answer_and_holds_nothing_up(act, site):
     assert dismissed.data["dialogs"][0]["outcome"] == "dismissed"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "look",
     [
@@ -43,6 +44,7 @@ async def test_look_leaves_a_dialog_open(act, site, look):
     assert "confirm true" in (await act("browser_get_dom", selector="#out")).data["dom"]
 
 
+@pytest.mark.more
 async def test_answer_without_a_dialog_prepares_nothing(act, fails, site):
     await act("browser_navigate", url=site.url("/dialogs"))
     error = await fails("browser_handle_dialog", accept=True)
@@ -50,6 +52,7 @@ async def test_answer_without_a_dialog_prepares_nothing(act, fails, site):
     assert (await act("browser_click", selector="#confirm")).data["dialog"]["outcome"] == "open"
 
 
+@pytest.mark.more
 async def test_storm_of_dialogs_and_refusal_to_unload_end_within_their_limit(act, site, host, session):
     await act("browser_navigate", url=site.url("/dialogs"))
     await act("browser_click", selector="#stay")
@@ -61,6 +64,7 @@ async def test_storm_of_dialogs_and_refusal_to_unload_end_within_their_limit(act
     assert (await act("browser_tabs", action="close")).data["resourceId"]
 
 
+@pytest.mark.more
 async def test_twenty_popups_become_pages_of_the_session(act, site, host, session):
     await act("browser_navigate", url=site.url("/popups"))
     await act("browser_click", selector="#many")

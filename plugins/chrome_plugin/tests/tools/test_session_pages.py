@@ -33,6 +33,7 @@ async def test_page_that_ended_with_the_server_comes_back_closed_with_its_icon_a
         assert len(pages) == 2  # the page that was opened meanwhile is left alone
 
 
+@pytest.mark.more
 @pytest.mark.usefixtures("browser_program")
 async def test_page_that_ended_with_the_server_is_where_it_was_for_the_agent(site, tmp_path):
     """What looks goes on there; an action is not done, and says why; a page that a person has closed stays closed."""
@@ -61,6 +62,7 @@ async def test_page_that_ended_with_the_server_is_where_it_was_for_the_agent(sit
         assert (blank.data["url"], "restored" in blank.data) == ("about:blank", False)
 
 
+@pytest.mark.more
 @pytest.mark.in_server("looks at objects of the module")
 async def test_crash_is_told_with_its_error_beside_the_events_own_type(host, site):
     outcome = await host.outcome("browser_navigate", {"url": site.url("/")}, session_id="crash")

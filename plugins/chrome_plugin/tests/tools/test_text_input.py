@@ -1,5 +1,7 @@
 """Text on its way into a page: what is typed, inserted at once, refused; and what is said of it."""
 
+import itertools
+
 import pytest
 import pytest_asyncio
 
@@ -27,21 +29,24 @@ async def test_text_without_a_selector_goes_where_the_caret_is(act, fields, text
     assert 'text "Short"' in text(typed) or 'textbox "Short"' in text(typed)
 
 
-@pytest.mark.parametrize("focused", ["", "#keys", "[name=size]", "button", "[readonly]"])
-async def test_text_without_a_selector_needs_something_that_takes_text(act, fails, fields, value, focused):
-    await act(
-        "browser_evaluate",
-        script=f"""document.body.insertAdjacentHTML('beforeend', '<button>Go</button><input readonly>');
-        addEventListener('keydown', () => {{ document.title = 'key'; }});
-        const element = {focused!r} && document.querySelector({focused!r});
-        element ? element.focus() : document.activeElement.blur();""",
-    )
-    error = await fails("browser_type", text="Hello")
-    assert error.type == "element_not_actionable"
-    assert await value("document.title") == "Fields"
-    assert await fields("#keys") == "Keys:"
+@pytest.mark.more
+async def test_text_without_a_selector_needs_something_that_takes_text(act, fails, fields, value, subtests):
+    for focused in ["", "#keys", "[name=size]", "button", "[readonly]"]:
+        with subtests.test(focused=focused):
+            await act(
+                "browser_evaluate",
+                script=f"""document.body.insertAdjacentHTML('beforeend', '<button>Go</button><input readonly>');
+                addEventListener('keydown', () => {{ document.title = 'key'; }});
+                const element = {focused!r} && document.querySelector({focused!r});
+                element ? element.focus() : document.activeElement.blur();""",
+            )
+            error = await fails("browser_type", text="Hello")
+            assert error.type == "element_not_actionable"
+            assert await value("document.title") == "Fields"
+            assert await fields("#keys") == "Keys:"
 
 
+@pytest.mark.more
 async def test_text_without_a_selector_goes_to_what_calls_itself_a_text_box(act, show, value):
     await show('<div role=textbox tabindex=0 onkeydown="document.title += event.key">Drawn</div>')
     await act("browser_click", selector="div")
@@ -49,28 +54,32 @@ async def test_text_without_a_selector_goes_to_what_calls_itself_a_text_box(act,
     assert await value("document.title") == "xy"
 
 
-@pytest.mark.parametrize("tool", ["browser_type", "browser_fill_form"])
-@pytest.mark.parametrize(
-    ("style", "said"),
-    [
-        ("opacity:0", "cannot be seen"),
-        ("visibility:hidden", "cannot be seen"),
-        ("position:absolute;left:-9999px", "cannot be seen"),
-        ("", 'dialog "Cookies" covers it'),
-    ],
-)
-async def test_field_that_a_user_cannot_reach_is_not_filled(fails, show, value, tool, style, said):
-    cover = "position:fixed;inset:0;background:#fff"
-    await show(f"<input style='{style}'><div role=dialog aria-label=Cookies style='{cover}'>We use cookies</div>")
-    if "covers" not in said:
-        await value("document.querySelector('[role=dialog]').remove()")
-    given = {"selector": "input", "text": "x"}
-    given = given if tool == "browser_type" else {"fields": [{"selector": "input", "value": "x"}]}
-    error = await fails(tool, **given, timeoutMs=500)
-    assert (error.type, said in str(error)) == ("element_not_actionable", True), str(error)
-    assert await value("document.querySelector('input').value") == ""
+@pytest.mark.more
+async def test_field_that_a_user_cannot_reach_is_not_filled(fails, show, value, subtests):
+    for (style, said), tool in itertools.product(
+        [
+            ("opacity:0", "cannot be seen"),
+            ("visibility:hidden", "cannot be seen"),
+            ("position:absolute;left:-9999px", "cannot be seen"),
+            ("", 'dialog "Cookies" covers it'),
+        ],
+        ["browser_type", "browser_fill_form"],
+    ):
+        with subtests.test(style=style, said=said, tool=tool):
+            cover = "position:fixed;inset:0;background:#fff"
+            await show(
+                f"<input style='{style}'><div role=dialog aria-label=Cookies style='{cover}'>We use cookies</div>"
+            )
+            if "covers" not in said:
+                await value("document.querySelector('[role=dialog]').remove()")
+            given = {"selector": "input", "text": "x"}
+            given = given if tool == "browser_type" else {"fields": [{"selector": "input", "value": "x"}]}
+            error = await fails(tool, **given, timeoutMs=500)
+            assert (error.type, said in str(error)) == ("element_not_actionable", True), str(error)
+            assert await value("document.querySelector('input').value") == ""
 
 
+@pytest.mark.more
 async def test_field_below_its_own_label_is_filled(act, show, value):
     await show(
         "<div style='position:relative'><input id=a><label for=a style='position:absolute;inset:0'>Name</label></div>"
@@ -79,6 +88,7 @@ async def test_field_below_its_own_label_is_filled(act, show, value):
     assert (typed.data["element"], await value("a.value")) == ('textbox "Name"', "Ada")
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("selector", ["[name=code]", "#rich"])
 async def test_indented_lines_are_not_indented_twice(act, fields, text, selector):
     typed = await act("browser_type", selector=selector, text=CODE)
@@ -88,33 +98,33 @@ async def test_indented_lines_are_not_indented_twice(act, fields, text, selector
     assert "It holds" in by_keys.data["note"]
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "accepts"),
-    [
-        ("date", "2.1.2026", "YYYY-MM-DD, at least 2026-01-01"),
-        ("time", "half past nine", "HH:MM"),
-        ("month", "May", "YYYY-MM"),
-        ("colour", "#12", "#rrggbb"),
-        ("range", "33", "a number from 0 to 50 in steps of 10"),
-        ("number", "many", "a number"),
-    ],
-)
-@pytest.mark.parametrize("tool", ["browser_type", "browser_fill_form"])
-async def test_value_that_a_field_does_not_take_is_refused_with_what_it_takes(
-    act, fails, fields, tool, name, value, accepts
-):
-    selector = f"[name={name}]"
-    before = await fields(selector)
-    given = (
-        {"selector": selector, "text": value}
-        if tool == "browser_type"
-        else {"fields": [{"ref": selector, "value": value}]}
-    )
-    error = await fails(tool, **given)
-    assert (error.type, error.context["accepts"]) == ("value_rejected", accepts)
-    assert await fields(selector) == before
+@pytest.mark.more
+async def test_value_that_a_field_does_not_take_is_refused_with_what_it_takes(act, fails, fields, subtests):
+    for tool, (name, value, accepts) in itertools.product(
+        ["browser_type", "browser_fill_form"],
+        [
+            ("date", "2.1.2026", "YYYY-MM-DD, at least 2026-01-01"),
+            ("time", "half past nine", "HH:MM"),
+            ("month", "May", "YYYY-MM"),
+            ("colour", "#12", "#rrggbb"),
+            ("range", "33", "a number from 0 to 50 in steps of 10"),
+            ("number", "many", "a number"),
+        ],
+    ):
+        with subtests.test(tool=tool, name=name, value=value, accepts=accepts):
+            selector = f"[name={name}]"
+            before = await fields(selector)
+            given = (
+                {"selector": selector, "text": value}
+                if tool == "browser_type"
+                else {"fields": [{"ref": selector, "value": value}]}
+            )
+            error = await fails(tool, **given)
+            assert (error.type, error.context["accepts"]) == ("value_rejected", accepts)
+            assert await fields(selector) == before
 
 
+@pytest.mark.more
 async def test_field_is_told_to_hold_what_it_holds(act, fails, fields, text):
     form = {
         "date": "2025-05-06",
@@ -137,6 +147,7 @@ async def test_field_is_told_to_hold_what_it_holds(act, fails, fields, text):
     assert "'Small', 'Large'" in error.message
 
 
+@pytest.mark.more
 async def test_typing_by_id_goes_on_at_the_end(call, site, tab):
     await call("chrome_navigate", tabId=tab, url=site.url("/form"))
     await call("chrome_evaluate", tabId=tab, script="document.querySelector('[name=name]').setSelectionRange(0, 0)")

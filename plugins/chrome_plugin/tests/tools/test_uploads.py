@@ -64,6 +64,7 @@ async def test_page_that_picks_a_file_by_script_reads_it(act, value, pickers, te
     await shown(act, value, "true file a.txt hello")
 
 
+@pytest.mark.more
 async def test_page_that_picks_several_files_by_script_reads_them(act, value, pickers, text):
     await pickers()
     assert "The page asks for files" in text(await act("browser_click", selector="#many", snapshot=True))
@@ -71,6 +72,7 @@ async def test_page_that_picks_several_files_by_script_reads_them(act, value, pi
     await shown(act, value, "file a.txt hello,file more.txt more")
 
 
+@pytest.mark.more
 async def test_page_that_picks_a_folder_by_script_reads_it(act, value, pickers, text):
     await pickers()
     assert "The page asks for a folder" in text(await act("browser_click", selector="#dir", snapshot=True))
@@ -78,6 +80,7 @@ async def test_page_that_picks_a_folder_by_script_reads_it(act, value, pickers, 
     await shown(act, value, "directory album: file b.txt second")
 
 
+@pytest.mark.more
 async def test_no_file_is_an_answer_to_a_script_that_picks_one(act, value, pickers):
     await pickers()
     await act("browser_click", selector="#one")
@@ -85,6 +88,7 @@ async def test_no_file_is_an_answer_to_a_script_that_picks_one(act, value, picke
     await shown(act, value, "AbortError")
 
 
+@pytest.mark.more
 async def test_what_a_page_saves_to_a_picked_file_is_an_artifact(act, value, pickers):
     await pickers()
     saved = (await act("browser_click", selector="#save", snapshot=True)).data.get("downloads", [])
@@ -97,6 +101,7 @@ async def test_what_a_page_saves_to_a_picked_file_is_an_artifact(act, value, pic
     assert [each["name"] for each in saved] == ["report.txt"]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "html",
     [
@@ -115,6 +120,7 @@ async def test_field_for_folders_gets_a_folder_without_the_links_in_it(act, fail
     assert await value("document.querySelector('input').files[0].text()") in {"first", "second"}
 
 
+@pytest.mark.more
 async def test_field_that_takes_one_file_says_so(fails, show, files):
     await show("<input type=file>")
     error = await fails("browser_file_upload", selector="input", paths=["a.txt", "more.txt"])
@@ -123,6 +129,7 @@ async def test_field_that_takes_one_file_says_so(fails, show, files):
     assert (error.type, "asks for files" in str(error)) == ("invalid_arguments", True)
 
 
+@pytest.mark.more
 async def test_chooser_that_got_the_wrong_thing_is_still_open(act, fails, show, value, files):
     await show(
         "<input type=file hidden onchange='document.title = this.files[0].name'>"
@@ -134,6 +141,7 @@ async def test_chooser_that_got_the_wrong_thing_is_still_open(act, fails, show, 
     assert await value("document.title") == "a.txt"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("html", "selector"),
     [
@@ -148,6 +156,7 @@ async def test_hidden_field_is_given_files_through_what_stands_for_it(act, show,
     assert await value("document.title") == "a.txt,more.txt"
 
 
+@pytest.mark.more
 async def test_files_are_dropped_on_an_area_and_a_folder_is_not(act, fails, show, value, files):
     await show(
         "<div ondragover='event.preventDefault()' ondrop='event.preventDefault();"
@@ -160,6 +169,7 @@ async def test_files_are_dropped_on_an_area_and_a_folder_is_not(act, fails, show
     assert (error.type, "cannot be dropped" in str(error)) == ("invalid_arguments", True)
 
 
+@pytest.mark.more
 async def test_nothing_that_asks_for_files_is_said_with_what_works(fails, show, files):
     await show("<p>Nothing")
     error = await fails("browser_file_upload", paths=["a.txt"])

@@ -241,6 +241,7 @@ contents = st.tuples(lines, st.sampled_from(["\n", "\r\n"]), st.booleans()).map(
 )
 
 
+@pytest.mark.more
 @settings(max_examples=600, deadline=None)
 @given(old=contents, new=contents)
 def test_diff_of_two_texts_turns_the_one_into_the_other(old: str, new: str) -> None:

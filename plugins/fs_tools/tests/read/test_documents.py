@@ -53,6 +53,7 @@ async def test_pdf_is_read_as_its_text_in_pages(call, text, root: Path) -> None:
     assert result.data["mime"] == "application/pdf"
 
 
+@pytest.mark.more
 @pytest.mark.usefixtures("needs_pypdf")
 async def test_text_of_a_pdf_is_paged_like_any_text(start, text, root: Path) -> None:
     (root / "a.pdf").write_bytes(make_pdf(*(f"page number {number}" for number in range(40))))
@@ -64,6 +65,7 @@ async def test_text_of_a_pdf_is_paged_like_any_text(start, text, root: Path) -> 
     assert "page number 39" in text(last)
 
 
+@pytest.mark.more
 @pytest.mark.usefixtures("needs_pypdf")
 async def test_pdf_without_text_or_damaged_says_so(failure, root: Path) -> None:
     (root / "scan.pdf").write_bytes(make_pdf(""))
@@ -206,6 +208,7 @@ async def test_book_is_read_in_order_of_its_chapters(call, root) -> None:
     assert result.data["title"] == "Sea"
 
 
+@pytest.mark.more
 async def test_archives_are_listed(call, root) -> None:
     (root / "a.zip").write_bytes(zip_of(docs__a_dot_txt="hello", b="x" * 5000))
     for kind in ("", "gz", "bz2", "xz"):
@@ -247,6 +250,7 @@ async def test_document_that_cannot_be_read_says_why(failure, root, body, why) -
     assert (error.type, why in error.message) == ("binary_file", True), error.message
 
 
+@pytest.mark.more
 async def test_huge_sheet_is_bounded_and_says_so(call, root) -> None:
     rows = "".join(f'<row r="{number}"><c r="A{number}"><v>{number}</v></c></row>' for number in range(1, 300_001))
     relations = '<Relationships><Relationship Id="s" Type="x/worksheet" Target="s.xml"/></Relationships>'

@@ -53,6 +53,7 @@ async def test_what_is_no_folder_is_an_error(failure, root: Path) -> None:
     assert (await failure("list_dir", path="out")).type == "path_outside_workspace"
 
 
+@pytest.mark.more
 async def test_long_listing_is_capped_with_a_notice(call, text, root: Path) -> None:
     for number in range(LISTED_ENTRIES + 3):
         (root / f"{number:05}").touch()

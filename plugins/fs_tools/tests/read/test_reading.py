@@ -174,6 +174,7 @@ async def test_large_file_is_read_in_part(call, text, root: Path) -> None:
     assert (last.data["last_line"], last.truncated) == (1_200_000, False)
 
 
+@pytest.mark.more
 async def test_sparse_file_of_five_gigabytes_is_never_loaded(call, failure, text, root: Path) -> None:
     with (root / "huge.txt").open("wb") as file:
         file.write(b"first line\n" * 10_000)

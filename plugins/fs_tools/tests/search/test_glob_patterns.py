@@ -117,6 +117,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.more
 @settings(max_examples=150, deadline=None)
 @given(pattern=globs.map("".join))
 @example(pattern="*a*b/**/*a*")

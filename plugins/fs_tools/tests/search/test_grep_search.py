@@ -213,6 +213,7 @@ async def test_number_of_matches_is_capped_with_a_notice(call, text, root: Path)
     assert (result.data["total_matches"], result.data["is_total_exact"]) == (MATCH_LIMIT + 5, True)
 
 
+@pytest.mark.more
 async def test_number_of_files_is_capped_with_a_notice(call, root: Path) -> None:
     for number in range(MATCH_LIMIT + 5):
         (root / f"{number}.txt").write_text("needle\n")
@@ -242,6 +243,7 @@ async def test_of_too_many_matches_some_of_each_file_are_given_and_all_are_count
     assert "Most are in a.txt (5,000), z (96)." in told
 
 
+@pytest.mark.more
 async def test_of_too_many_files_some_all_over_the_tree_are_shown(start, text, root: Path) -> None:
     for folder in ("a", "b", "c"):
         (root / folder).mkdir()

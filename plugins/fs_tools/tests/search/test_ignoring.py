@@ -37,6 +37,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.mark.more
 @settings(max_examples=80, deadline=None)
 @given(
     ignore=ignore_files,

@@ -101,6 +101,7 @@ def deep_tree(root: Path) -> int:
     return depth + 1
 
 
+@pytest.mark.more
 async def test_tree_of_any_depth_is_deleted(start, text, root: Path, deep_tree: int) -> None:
     host = await start()
     host.answer_approvals(approve=True)  # a tree that cannot be looked through in time is asked about
@@ -109,6 +110,7 @@ async def test_tree_of_any_depth_is_deleted(start, text, root: Path, deep_tree: 
     assert os.listdir(root) == []
 
 
+@pytest.mark.more
 async def test_copy_of_a_tree_that_is_too_deep_is_one_error_and_leaves_nothing(start, root: Path, deep_tree) -> None:
     host = await start()
     host.answer_approvals(approve=True)
