@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -114,19 +115,24 @@ async def test_command_whose_keeper_was_stopped_ends_at_its_limit_with_all_that_
 
 async def test_supervisor_that_was_stopped_is_continued_by_the_next_command(call):
     await call("bash", command="true")
-    for spawner in psutil.Process().children():
-        if "spawner" in " ".join(spawner.cmdline()):
-            spawner.suspend()
+    for spawner in spawners():
+        spawner.suspend()
     async with asyncio.timeout(20):
         assert (await call("bash", command="echo on")).data["output"] == "on\n"
 
 
 def keepers():
     """The processes that keep the commands of this server."""
+    return [keeper for spawner in spawners() for keeper in spawner.children()]
+
+
+def spawners():
+    """The processes of this server that start commands."""
     found = []
-    for spawner in psutil.Process().children():
-        if "spawner" in " ".join(spawner.cmdline()):
-            found += spawner.children()
+    for child in psutil.Process().children():
+        with suppress(psutil.NoSuchProcess):  # one that has ended and was not waited for has no command line
+            if "spawner" in " ".join(child.cmdline()):
+                found.append(child)
     return found
 
 
