@@ -76,6 +76,10 @@ export class AcViewChats extends Localized(LitElement) {
     this.query = new URLSearchParams();
     this._draft = '';
     this._isSending = false;
+    /** Changes of a chat that the server has not answered yet; messages wait for them. @type {Promise<unknown>} */
+    this._changing = Promise.resolve();
+    /** The creation of the chat, while the server has not answered it. @type {Promise<Conversation> | null} */
+    this._beginning = null;
     this._showsProviders = false;
     this._showsSystem = false;
     this._wasFocused = false;
@@ -232,7 +236,8 @@ export class AcViewChats extends Localized(LitElement) {
   _renderSystem() {
     return html`
       <ac-dialog class="system" .open=${this._showsSystem} heading=${t('chat.told.title')} @ac-close=${() => { this._showsSystem = false; }}>
-        ${this._showsSystem ? html`<ac-chat-system .sessionId=${this._chat.id} .choices=${this._choices} .begin=${async () => (await this._beginQuietly()).id}></ac-chat-system>` : nothing}
+        ${this._showsSystem ? html`<ac-chat-system .sessionId=${this._chat.id} .choices=${this._choices} .begin=${async () => (await this._beginQuietly()).id}
+          @ac-changing=${(/** @type {CustomEvent<{done: Promise<unknown>}>} */ {detail}) => this._holdMessages(detail.done)}></ac-chat-system>` : nothing}
         <button slot="actions" @click=${() => { this._showsSystem = false; }}>${t('ui.close')}</button>
       </ac-dialog>`;
   }
@@ -336,14 +341,16 @@ export class AcViewChats extends Localized(LitElement) {
 
   /** Clear the message box at once, and restore its text if it could not be sent. @param {string} text @param {string} failed @param {(chat: Conversation) => Promise<void>} send @param {(id: string) => void} [undo]  called with the chat that the text goes back to; the user may have opened another one */
   async _say(text, failed, send, undo) {
-    const from = this._chat.id;
+    const [shown, beginning] = [this._chat, this._beginning];
+    const from = shown.id || beginning;
     this._isSending = !from; // only the first message, which creates the chat, blocks further ones until the server responds
     this._refused = null;
     chatSetup.endChoice();
     this._onDraft(new CustomEvent('ac-draft', {detail: {text: ''}}));
-    let chat = this._chat;
+    let chat = shown;
     try {
-      chat = await this._begun();
+      chat = shown.id ? shown : await (beginning ?? this._begun());
+      await this._changing;
       await send(chat);
     } catch (error) {
       const isTakenBack = !from && await this._takeBack(chat, /** @type {import('../client/client.js').ApiError} */ (error));
@@ -372,9 +379,22 @@ export class AcViewChats extends Localized(LitElement) {
     return true;
   }
 
+  /** Have messages wait until the server has answered a change of the chat; if it fails, those that wait are not sent. @param {Promise<unknown>} change */
+  _holdMessages(change) {
+    const all = Promise.all([this._changing, change]);
+    this._changing = all;
+    const forget = () => { if (this._changing === all) this._changing = Promise.resolve(); };
+    all.then(forget, forget);
+  }
+
   /** Return the chat that is shown, after creating it on the server if it is new. */
   async _begun() {
     if (this._chat.id) return this._chat;
+    this._beginning ??= this._create().finally(() => { this._beginning = null; });
+    return this._beginning;
+  }
+
+  async _create() {
     const {mode, host, ...choices} = this._choices;
     const chosen = Object.entries(choices).filter(([, value]) => value);
     const {sessionId} = await sessionList.create({...Object.fromEntries(chosen), ...(host === undefined ? {} : {host})});
@@ -390,7 +410,9 @@ export class AcViewChats extends Localized(LitElement) {
 
   /** @param {CustomEvent<import('./composer/drafts.js').Choices>} event */
   _onChoice({detail}) {
-    return this._try('chat.changeFailed', () => this._choose(detail));
+    const change = this._choose(detail);
+    this._holdMessages(change);
+    return this._try('chat.changeFailed', () => change);
   }
 
   /** @param {import('./composer/drafts.js').Choices} choices */

@@ -1,5 +1,6 @@
 """The mode of a chat, chosen in the page: it decides what waits there, and is asked about by the chat's title."""
 
+import asyncio
 import json
 
 import pytest
@@ -133,3 +134,31 @@ async def test_click_on_a_chat_that_came_under_the_pointer_just_now_opens_nothin
         }"""
     )
     await expect(chat.shown.get_by_text("No salt.")).to_be_visible()
+
+
+@pytest.mark.more
+async def test_message_waits_until_the_mode_that_was_chosen_before_it_holds(open_chat):
+    chat = await open_chat()
+    chat.provider.say("Hello.")
+    await chat.say("hi")
+    await expect(chat.messages.last).to_contain_text("Hello.")
+    await chat.until_idle()
+    answering = asyncio.Event()
+
+    async def hold(route):
+        if route.request.method == "PATCH":
+            await answering.wait()
+        await route.continue_()
+
+    await chat.page.route("**/api/sessions/*", hold)
+    chat.provider.say("No salt, then.", add("salt"))
+    async with chat.page.expect_request(lambda request: request.method == "PATCH"):
+        await choose(chat, "No tools")
+    await chat.say("add salt")
+    await expect(chat.box).to_have_value("")
+    assert len(chat.provider.requests) == 1
+    answering.set()
+    await expect(chat.shown.get_by_text("add salt")).to_be_visible()
+    await expect(chat.shown.get_by_text("No salt, then.")).to_be_visible()
+    await chat.until_idle()
+    assert (chat.pantry.added, chat.ui.host.approvals.waiting) == ([], [])

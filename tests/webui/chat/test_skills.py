@@ -1,5 +1,7 @@
 """Skills in a chat: named with a slash in the message box, and left out of what the model is told."""
 
+import asyncio
+
 import pytest
 from playwright.async_api import expect
 
@@ -44,9 +46,50 @@ async def test_skill_is_left_out_of_one_chat(open_chat, roots):
     await chat.page.get_by_role("button", name="What the model is told").click()
     told = chat.page.locator("ac-chat-system")
     item = told.get_by_role("listitem").filter(has_text="Begin a message with /pdf-forms to use it.")
+    answering = asyncio.Event()
+
+    async def hold(route):
+        if route.request.method == "PATCH":
+            await answering.wait()
+        await route.continue_()
+
+    await chat.page.route("**/system", hold)
     await item.get_by_role("checkbox").click()
     await expect(item).to_contain_text("left out")
     await chat.page.keyboard.press("Escape")
     await chat.say("hello")
+    await expect(chat.box).to_have_value("")
+    assert chat.provider.requests == []  # a message waits until what was chosen before it holds
+    answering.set()
     await expect(chat.messages.last).to_contain_text("Hi.")
     assert "pdf-forms" not in chat.provider.requests[0]["messages"][0]["content"]
+
+
+@pytest.mark.more
+async def test_message_is_not_sent_where_a_choice_before_it_failed(open_chat, roots):
+    chat = await open_chat(roots=roots)
+    await accept_instructions(chat.ui.host)
+    chat.ui.allowed_errors.append("503")
+    failing = asyncio.Event()
+
+    async def fail(route):
+        if route.request.method == "PATCH":
+            await failing.wait()
+            await route.fulfill(status=503, json={"error": {"type": "unavailable", "message": "Not now."}})
+        else:
+            await route.continue_()
+
+    await chat.page.route("**/system", fail)
+    await chat.page.get_by_role("button", name="What the model is told").click()
+    told = chat.page.locator("ac-chat-system")
+    item = told.get_by_role("listitem").filter(has_text="Begin a message with /pdf-forms to use it.")
+    await item.get_by_role("checkbox").click()
+    await expect(item).to_contain_text("left out")
+    await chat.page.keyboard.press("Escape")
+    await chat.say("hello")
+    await expect(chat.box).to_have_value("")
+    failing.set()
+    await expect(chat.box).to_have_value("hello")
+    assert chat.provider.requests == []
+    listed = await (await chat.ui.server.get("/api/sessions")).json()
+    assert len(listed["sessions"]) == 1

@@ -12,7 +12,11 @@ import '../../ui/ac-error-card.js';
  * @typedef {{inputTokens: number, outputTokens: number, requests: number, cachedTokens: number}} Usage
  */
 
-/** The system prompt of a chat: each part with its source and size, and a checkbox to include it. */
+/**
+ * The system prompt of a chat: each part with its source and size, and a checkbox to include it.
+ *
+ * @fires ac-changing - a change is sent to the server; `detail.done` settles with its answer
+ */
 export class AcChatSystem extends Localized(LitElement) {
   static properties = {
     sessionId: {},
@@ -156,9 +160,10 @@ export class AcChatSystem extends Localized(LitElement) {
   async _change(change) {
     this._isBusy = true;
     this._status = '';
+    const done = this._send(change);
+    this.dispatchEvent(new CustomEvent('ac-changing', {detail: {done}}));
     try {
-      this.sessionId ||= await this.begin();
-      this._system = await client.patch(this._path('/system'), change);
+      this._system = await done;
       if ('instructions' in change) {
         this._draft = null;
         this._status = t('chat.told.saved');
@@ -168,6 +173,12 @@ export class AcChatSystem extends Localized(LitElement) {
       await this._load();
     }
     this._isBusy = false;
+  }
+
+  /** @param {{told?: Record<string, boolean>, instructions?: string | null}} change @returns {Promise<System>} */
+  async _send(change) {
+    this.sessionId ||= await this.begin();
+    return client.patch(this._path('/system'), change);
   }
 
   /** @param {string} rest */
