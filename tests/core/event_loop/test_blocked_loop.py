@@ -127,8 +127,9 @@ async def test_clock_goes_on_smoothly_whatever_holds_the_loop(make_host):
     await asyncio.sleep(0.3)
     is_over.set()
     thread.join()
-    assert held <= 0.1
-    assert after <= 0.3
+    # most of the second does not count, also where this process gets the processor late
+    assert held <= 0.8
+    assert after <= 0.9
     assert loop.time() - before >= 0.3
     assert seen == sorted(seen)
 
