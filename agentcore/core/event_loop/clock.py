@@ -31,7 +31,7 @@ class LoopClock:
         self._loop = loop
         self._beat_at = 0.0
         self._wait = selector.select
-        self._stands: tuple[float, float] = (math.inf, 0.0)
+        self._stands: tuple[float, float] = (_monotonic() + LOOP_TURN_SECONDS, 0.0)
         """When it stops, and how much it is behind; one value, because threads read both."""
 
     @classmethod
