@@ -15,6 +15,7 @@ class HostList extends Store {
     this.isLoaded = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this._timer = undefined;
+    this._loads = 0;
     for (const type of CHANGES) client.on(type, () => this._soon());
     client.on('connection', (connection) => { if (connection === 'open' && this.isLoaded) this._soon(); });
   }
@@ -41,8 +42,10 @@ class HostList extends Store {
   }
 
   async _load() {
+    const number = ++this._loads;
     try {
       const {hosts} = await client.get('/api/hosts');
+      if (number !== this._loads && this.isLoaded) return; // a newer request is in flight
       this.hosts = chosenFrom(hosts);
       this.isLoaded = true;
       this.notify();

@@ -6,8 +6,8 @@ class StopState extends Store {
   constructor() {
     super();
     this.isStopped = false;
-    /** The number of `stop.changed` events; a response requested before the latest one is outdated. */
-    this._told = 0;
+    /** The number of requests and of `stop.changed` events; a response requested before the latest one is outdated. */
+    this._news = 0;
     client.on('stop.changed', ({stopped}) => this._onTold(stopped));
     client.on('events.reset', () => void this.load());
     client.on('connection', (connection) => { if (connection === 'open') void this.load(); });
@@ -15,9 +15,9 @@ class StopState extends Store {
 
   async load() {
     try {
-      const told = this._told;
+      const news = ++this._news;
       const {stopped} = await client.get('/api/stop');
-      if (told === this._told) this._set(stopped);
+      if (news === this._news) this._set(stopped);
     } catch {
       // the connection state shows that the server is unreachable, and reconnecting loads this again
     }
@@ -32,7 +32,7 @@ class StopState extends Store {
 
   /** @param {boolean} isStopped */
   _onTold(isStopped) {
-    this._told += 1;
+    this._news += 1;
     this._set(isStopped);
   }
 

@@ -14,6 +14,8 @@ class WorkState extends Store {
     this._calls = new Set();
     /** Ids of the chats in which a model answers. @type {Set<string>} */
     this._chats = new Set();
+    /** The changes that were reported while the lists are loaded, which may be older. @type {(() => void)[] | null} */
+    this._during = null;
     this._reporting = new Soon(() => this._report(), REPORTED_AFTER_MS);
     client.on('call.started', ({callId}) => this._change(() => this._calls.add(callId)));
     client.on('call.finished', ({callId}) => this._change(() => this._calls.delete(callId)));
@@ -25,20 +27,26 @@ class WorkState extends Store {
 
   /** Load what events do not tell: what was running before. */
   async load() {
+    /** @type {(() => void)[]} */
+    const during = this._during = [];
     try {
       const [{calls}, {sessions}] = await Promise.all([client.get('/api/calls/on-the-way'), client.get('/api/sessions?limit=50')]);
+      if (during !== this._during) return; // a newer request is in flight
       const running = calls.filter((/** @type {{state: string}} */ {state}) => state === 'running');
       this._calls = new Set(running.map((/** @type {{call_id: string}} */ {call_id}) => call_id));
       this._chats = new Set(sessions.flatMap((/** @type {{sessionId: string, isRunning: boolean}} */ {sessionId, isRunning}) => (isRunning ? [sessionId] : [])));
+      for (const change of during) change();
       this._reporting.ask();
     } catch {
       // the connection state shows that the server is unreachable; reconnecting loads this again
     }
+    if (during === this._during) this._during = null;
   }
 
   /** @param {() => void} change */
   _change(change) {
     change();
+    this._during?.push(change);
     this._reporting.ask();
   }
 

@@ -113,3 +113,71 @@ async def test_stopped_page_leads_to_the_place_where_a_person_resumes(ui):
     await expect(approvals).to_have_title(re.compile("Approvals"))
     assert not approvals.url.startswith(ui.address)
     await approvals.close()
+
+
+async def test_answer_that_was_asked_for_earlier_takes_back_no_stop(ui):
+    page = await ui.page()
+    answers, late = [False, True], asyncio.Event()
+
+    async def answer(route):
+        is_stopped = answers.pop(0)
+        if not is_stopped:
+            await late.wait()
+        await route.fulfill(json={"stopped": is_stopped})
+
+    await page.route("**/api/stop", answer)
+    await page.evaluate(
+        """async () => {
+          const {stopState} = await import('/static/client/stop-state.js');
+          window.earlier = stopState.load();
+          await stopState.load();
+        }"""
+    )
+    banner = page.get_by_role("alert").filter(has_text="Everything is stopped.")
+    await expect(banner).to_be_visible()
+    late.set()
+    await page.evaluate("() => window.earlier")
+    await expect(banner).to_be_visible()
+    await page.unroute_all()
+    await page.evaluate("async () => (await import('/static/client/stop-state.js')).stopState.load()")
+    await expect(banner).to_be_hidden()
+
+
+async def test_call_that_ends_while_running_calls_are_loaded_is_not_shown_as_running(ui, waits):
+    page = await ui.page()
+    waits.entered.clear()
+    call = asyncio.create_task(ui.server.running.outcome("wait"))
+    await waits.entered.wait()
+    asked, ended = asyncio.Event(), asyncio.Event()
+
+    async def answer_late(route):
+        response = await route.fetch()
+        asked.set()
+        await ended.wait()
+        await route.fulfill(response=response)
+
+    await page.route("**/api/calls/on-the-way", answer_late)
+    await page.evaluate(
+        """async () => {
+          const [{client}, {workState}] = await Promise.all([
+            import('/static/client/client.js'), import('/static/client/work-state.js'),
+          ]);
+          window.ended = new Promise((resolve) => client.on('call.finished', resolve));
+          window.loading = workState.load();
+        }"""
+    )
+    await asked.wait()
+    await ui.host.emergency_stop(Principal("cli"))
+    ui.host.resume_after_stop(Principal("cli"))
+    await call
+    await page.evaluate("() => window.ended")
+    ended.set()
+    # it is shown 400 ms later; timers end in their order
+    is_busy = await page.evaluate(
+        """async () => {
+          await window.loading;
+          await new Promise((resolve) => setTimeout(resolve, 500));
+          return (await import('/static/client/work-state.js')).workState.isBusy;
+        }"""
+    )
+    assert not is_busy
