@@ -20,6 +20,7 @@ from openai.types.chat.chat_completion_chunk import (
     ChoiceDeltaToolCallFunction,
 )
 
+from agentcore.chat.model.call_arguments import CallArguments
 from agentcore.chat.model.endless_answer import AnswerSize
 from agentcore.chat.model.thinking_tags import THINKING_FIELD, Kind, ThinkingSplitter
 
@@ -193,23 +194,30 @@ class _Calls:
     def add_all(self, pieces: Any) -> None:
         for piece in pieces or ():
             fields = piece if isinstance(piece, dict) else {**piece.__dict__, **(piece.model_extra or {})}
-            function = fields.get("function")
-            named = function if isinstance(function, dict) else {} if function is None else function.__dict__
-            call = self._find_call(fields.get("index"), fields.get("id"), named.get("name"))
-            self._size.add(named.get("arguments"))
-            call.add(fields.get("id"), named.get("name"), named.get("arguments"))
+            call = self._add(fields.get("index"), fields.get("id"), fields.get("function"))
             call.extra |= {name: value for name, value in fields.items() if name not in _KNOWN and value is not None}
 
     def add_legacy(self, function: Any) -> None:
         """Add a call in the form before there were several in one answer."""
         if function is not None:
-            fields = function if isinstance(function, dict) else function.__dict__
-            self._find_call(0, None, fields.get("name")).add(None, fields.get("name"), fields.get("arguments"))
+            self._add(0, None, function)
+
+    def _add(self, index: Any, call_id: Any, function: Any) -> "_Call":
+        fields = function if isinstance(function, dict) else {} if function is None else function.__dict__
+        name = _text_or_empty(fields.get("name"))
+        arguments = fields.get("arguments")
+        if isinstance(arguments, dict):
+            arguments = json.dumps(arguments, ensure_ascii=False)
+        arguments = _text_or_empty(arguments)
+        self._size.add(arguments)
+        call = self._find_call(index, call_id, name)
+        call.add(call_id, name, arguments)
+        return call
 
     def to_deltas(self) -> list[ChoiceDeltaToolCall]:
         return [call.to_delta(number) for number, call in enumerate(self._calls)]
 
-    def _find_call(self, index: Any, call_id: Any, name: Any) -> "_Call":
+    def _find_call(self, index: Any, call_id: Any, name: str) -> "_Call":
         """Return the call that a piece belongs to.
 
         An id decides; without one, the index; without either, the last call, unless the piece names a tool again.
@@ -239,43 +247,29 @@ class _Call:
         self.call_id = ""
         self.extra: dict[str, Any] = {}
         self._name = ""
-        self._arguments = ""
+        self._arguments = CallArguments()
 
     @property
     def is_whole(self) -> bool:
         """True if its arguments are a JSON document."""
-        return bool(self._name) and (not self._arguments.strip() or _is_json(self._arguments))
+        return bool(self._name) and (self._arguments.is_blank or self._arguments.is_json)
 
-    def add(self, call_id: Any, name: Any, arguments: Any) -> None:
+    def add(self, call_id: Any, name: str, arguments: str) -> None:
         """Add a piece: a part of the name and of the arguments, or either once more."""
         if isinstance(call_id, str) and call_id:
             self.call_id = call_id
-        if isinstance(name, str) and name:
+        if name:
             self._name = name if name.startswith(self._name) else self._name + name
-        if isinstance(arguments, dict):
-            arguments = json.dumps(arguments, ensure_ascii=False)
-        if isinstance(arguments, str) and arguments:
-            self._arguments = _join_arguments(self._arguments, arguments)
+        self._arguments.add(arguments)
 
     def to_delta(self, number: int) -> ChoiceDeltaToolCall:
-        function = ChoiceDeltaToolCallFunction.construct(name=self._name, arguments=self._arguments)
+        function = ChoiceDeltaToolCallFunction.construct(name=self._name, arguments=self._arguments.text)
         call_id = self.call_id or f"call_{secrets.token_hex(8)}"
         return ChoiceDeltaToolCall.construct(index=number, id=call_id, type="function", function=function, **self.extra)
 
 
-def _join_arguments(begun: str, piece: str) -> str:
-    """Append a piece of JSON text; a server may also repeat what it has sent, alone or with more."""
-    if begun.lstrip().startswith("{") and (piece.startswith(begun) or _is_json(begun)):
-        return piece if piece.startswith(begun) else begun
-    return begun + piece
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
+def _text_or_empty(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 class _ReasoningDetails:

@@ -321,6 +321,33 @@ def read_choices(player, *choices, **fields):
     return player.read("openai", [write_events("openai", [{**events[0], **fields}])])
 
 
+def test_long_arguments_in_many_chunks_are_not_parsed_at_every_chunk(player, monkeypatch):
+    parsed_chars = 0
+    loads = json.loads
+
+    def count_and_load(text, **options):
+        nonlocal parsed_chars
+        parsed_chars += len(text)
+        return loads(text, **options)
+
+    arguments = json.dumps({"text": '{"a": [}' * 500})
+    chunks = [{"index": 0, "function": {"name": "note_add", "arguments": char}} for char in arguments]
+    named_once = [chunks[0], *({"index": 0, "function": {"arguments": char}} for char in arguments[1:])]
+    unnumbered = [{"function": chunk["function"]} for chunk in chunks]
+    for calls in (chunks, named_once, unnumbered):
+        events = [
+            {"id": "c1", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"tool_calls": [each]}}]}
+            for each in calls
+        ]
+        body = write_events("openai", events)
+        parsed_chars = 0
+        with monkeypatch.context() as patch:
+            patch.setattr(json, "loads", count_and_load)
+            found = player.read("openai", [body])
+        assert found["calls"] == [["note_add", loads(arguments)]]
+        assert len(arguments) < parsed_chars < len(body) + 4 * len(arguments)
+
+
 def test_thinking_in_blocks_is_thinking(player):
     content = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, {"type": "text", "text": "Yes."}]
     found = read_choices(player, {"index": 0, "delta": {"content": content}, "finish_reason": "stop"})
