@@ -7,7 +7,7 @@ stream. The adapter of pydantic-ai reads what comes out of here.
 
 import json
 import secrets
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
 from openai import APIError, AsyncStream
@@ -21,6 +21,7 @@ from openai.types.chat.chat_completion_chunk import (
 )
 
 from agentcore.chat.model.call_arguments import CallArguments
+from agentcore.chat.model.call_name import CallName
 from agentcore.chat.model.endless_answer import AnswerSize
 from agentcore.chat.model.thinking_tags import THINKING_FIELD, Kind, ThinkingSplitter
 
@@ -36,14 +37,15 @@ class ChatStream:
 
     Args:
         source: The SDK's stream, before anything was read of it.
+        offered: The names of the tools that were offered to the model.
     """
 
-    def __init__(self, source: AsyncStream[ChatCompletionChunk]) -> None:
+    def __init__(self, source: AsyncStream[ChatCompletionChunk], offered: Sequence[str]) -> None:
         self._source = source
         self._has_done_mark = False
         self._template: ChatCompletionChunk | None = None
         self._thinking = ThinkingSplitter()
-        self._calls = _Calls()  # counts their arguments: the adapter gets them only at the end
+        self._calls = _Calls(offered)  # counts their arguments: the adapter gets them only at the end
         self._details = _ReasoningDetails()
         self._has_text = False
         self._finish_reason: Any = None
@@ -179,7 +181,8 @@ class ChatStream:
 class _Calls:
     """Puts the calls of one answer together, from pieces in any order."""
 
-    def __init__(self) -> None:
+    def __init__(self, offered: Sequence[str]) -> None:
+        self._offered = offered
         self._calls: list[_Call] = []
         self._size = AnswerSize()
 
@@ -232,7 +235,7 @@ class _Calls:
             return same_index[-1]
         if index is None and not call_id and self._calls and not (name and self._calls[-1].is_whole):
             return self._calls[-1]
-        self._calls.append(_Call(index))
+        self._calls.append(_Call(index, self._offered))
         return self._calls[-1]
 
 
@@ -242,28 +245,30 @@ _KNOWN = frozenset(("index", "id", "type", "function"))
 class _Call:
     """One call that is put together."""
 
-    def __init__(self, index: Any) -> None:
+    def __init__(self, index: Any, offered: Sequence[str]) -> None:
         self.index = index
         self.call_id = ""
         self.extra: dict[str, Any] = {}
-        self._name = ""
+        self._offered = offered
+        self._name = CallName()
         self._arguments = CallArguments()
 
     @property
     def is_whole(self) -> bool:
         """True if its arguments are a JSON document."""
-        return bool(self._name) and (self._arguments.is_blank or self._arguments.is_json)
+        return bool(self._name.text) and (self._arguments.is_blank or self._arguments.is_json)
 
     def add(self, call_id: Any, name: str, arguments: str) -> None:
         """Add a piece: a part of the name and of the arguments, or either once more."""
         if isinstance(call_id, str) and call_id:
             self.call_id = call_id
         if name:
-            self._name = name if name.startswith(self._name) else self._name + name
+            self._name = self._name.add(name, self._offered)
         self._arguments.add(arguments)
 
     def to_delta(self, number: int) -> ChoiceDeltaToolCall:
-        function = ChoiceDeltaToolCallFunction.construct(name=self._name, arguments=self._arguments.text)
+        name = self._name.choose(self._offered)
+        function = ChoiceDeltaToolCallFunction.construct(name=name, arguments=self._arguments.text)
         call_id = self.call_id or f"call_{secrets.token_hex(8)}"
         return ChoiceDeltaToolCall.construct(index=number, id=call_id, type="function", function=function, **self.extra)
 
