@@ -213,17 +213,18 @@ class _Calls:
             arguments = json.dumps(arguments, ensure_ascii=False)
         arguments = _text_or_empty(arguments)
         self._size.add(arguments)
-        call = self._find_call(index, call_id, name)
+        call = self._find_call(index, call_id, name, arguments)
         call.add(call_id, name, arguments)
         return call
 
     def to_deltas(self) -> list[ChoiceDeltaToolCall]:
         return [call.to_delta(number) for number, call in enumerate(self._calls)]
 
-    def _find_call(self, index: Any, call_id: Any, name: str) -> "_Call":
+    def _find_call(self, index: Any, call_id: Any, name: str, arguments: str) -> "_Call":
         """Return the call that a piece belongs to.
 
-        An id decides; without one, the index; without either, the last call, unless the piece names a tool again.
+        An id decides; without one, the index, unless a further call begins; without either, the last call, unless the
+        piece names a tool again.
         """
         if call_id:
             known = [call for call in self._calls if call.call_id == call_id]
@@ -232,7 +233,11 @@ class _Calls:
                 return known[-1]
         same_index = [call for call in self._calls if call.index == index and index is not None]
         if same_index and not (call_id and same_index[-1].call_id):
-            return same_index[-1]
+            begun = same_index[-1].begin_next(name, arguments)
+            if begun is None:
+                return same_index[-1]
+            self._calls.append(begun)
+            return begun
         if index is None and not call_id and self._calls and not (name and self._calls[-1].is_whole):
             return self._calls[-1]
         self._calls.append(_Call(index, self._offered))
@@ -251,6 +256,8 @@ class _Call:
         self.extra: dict[str, Any] = {}
         self._offered = offered
         self._name = CallName()
+        self._late_name = CallName()
+        """Received after the arguments were complete: this call's name once more, or that of a further call."""
         self._arguments = CallArguments()
 
     @property
@@ -262,12 +269,33 @@ class _Call:
         """Add a piece: a part of the name and of the arguments, or either once more."""
         if isinstance(call_id, str) and call_id:
             self.call_id = call_id
-        if name:
+        if name and self._arguments.is_json_object:
+            self._late_name = self._late_name.add(name, self._offered)
+        elif name:
             self._name = self._name.add(name, self._offered)
         self._arguments.add(arguments)
 
+    def begin_next(self, name: str, arguments: str) -> "_Call | None":
+        """Return a further call with the same index if a piece begins one, else None.
+
+        It does if this call is complete, and arguments start again in the piece that names a tool or in one after it.
+        The same arguments again are a repetition, unless they are those of another tool.
+        """
+        if not self._arguments.is_json_object or not arguments.lstrip().startswith("{"):
+            return None
+        late_name = self._late_name.add(name, self._offered)
+        if not late_name.text:
+            return None
+        is_repeated = arguments.strip() == self._arguments.text.strip()
+        if is_repeated and late_name.text.startswith(self._name.text):
+            return None
+        begun = _Call(self.index, self._offered)
+        begun._name = self._late_name
+        self._late_name = CallName()
+        return begun
+
     def to_delta(self, number: int) -> ChoiceDeltaToolCall:
-        name = self._name.choose(self._offered)
+        name = self._name.add(self._late_name.text, self._offered).choose(self._offered)
         function = ChoiceDeltaToolCallFunction.construct(name=name, arguments=self._arguments.text)
         call_id = self.call_id or f"call_{secrets.token_hex(8)}"
         return ChoiceDeltaToolCall.construct(index=number, id=call_id, type="function", function=function, **self.extra)
