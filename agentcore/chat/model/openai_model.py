@@ -65,7 +65,8 @@ class _ChatModel(OpenAIChatModel):
         model_request_parameters: ModelRequestParameters,
         model_settings: OpenAIChatModelSettings | None = None,
     ) -> OpenAIStreamedResponse:
-        stream = cast("AsyncStream[ChatCompletionChunk]", ChatStream(response))
+        offered = [tool.name for tool in model_request_parameters.function_tools]
+        stream = cast("AsyncStream[ChatCompletionChunk]", ChatStream(response, offered))
         return await super()._process_streamed_response(stream, model_request_parameters, model_settings)
 
     def _map_model_response(self, message: ModelResponse) -> ChatCompletionMessageParam | None:

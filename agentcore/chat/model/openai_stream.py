@@ -7,7 +7,7 @@ stream. The adapter of pydantic-ai reads what comes out of here.
 
 import json
 import secrets
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
 from openai import APIError, AsyncStream
@@ -20,6 +20,8 @@ from openai.types.chat.chat_completion_chunk import (
     ChoiceDeltaToolCallFunction,
 )
 
+from agentcore.chat.model.call_arguments import CallArguments
+from agentcore.chat.model.call_name import CallName
 from agentcore.chat.model.endless_answer import AnswerSize
 from agentcore.chat.model.thinking_tags import THINKING_FIELD, Kind, ThinkingSplitter
 
@@ -35,14 +37,15 @@ class ChatStream:
 
     Args:
         source: The SDK's stream, before anything was read of it.
+        offered: The names of the tools that were offered to the model.
     """
 
-    def __init__(self, source: AsyncStream[ChatCompletionChunk]) -> None:
+    def __init__(self, source: AsyncStream[ChatCompletionChunk], offered: Sequence[str]) -> None:
         self._source = source
         self._has_done_mark = False
         self._template: ChatCompletionChunk | None = None
         self._thinking = ThinkingSplitter()
-        self._calls = _Calls()  # counts their arguments: the adapter gets them only at the end
+        self._calls = _Calls(offered)  # counts their arguments: the adapter gets them only at the end
         self._details = _ReasoningDetails()
         self._has_text = False
         self._finish_reason: Any = None
@@ -178,7 +181,8 @@ class ChatStream:
 class _Calls:
     """Puts the calls of one answer together, from pieces in any order."""
 
-    def __init__(self) -> None:
+    def __init__(self, offered: Sequence[str]) -> None:
+        self._offered = offered
         self._calls: list[_Call] = []
         self._size = AnswerSize()
 
@@ -193,26 +197,34 @@ class _Calls:
     def add_all(self, pieces: Any) -> None:
         for piece in pieces or ():
             fields = piece if isinstance(piece, dict) else {**piece.__dict__, **(piece.model_extra or {})}
-            function = fields.get("function")
-            named = function if isinstance(function, dict) else {} if function is None else function.__dict__
-            call = self._find_call(fields.get("index"), fields.get("id"), named.get("name"))
-            self._size.add(named.get("arguments"))
-            call.add(fields.get("id"), named.get("name"), named.get("arguments"))
+            call = self._add(fields.get("index"), fields.get("id"), fields.get("function"))
             call.extra |= {name: value for name, value in fields.items() if name not in _KNOWN and value is not None}
 
     def add_legacy(self, function: Any) -> None:
         """Add a call in the form before there were several in one answer."""
         if function is not None:
-            fields = function if isinstance(function, dict) else function.__dict__
-            self._find_call(0, None, fields.get("name")).add(None, fields.get("name"), fields.get("arguments"))
+            self._add(0, None, function)
+
+    def _add(self, index: Any, call_id: Any, function: Any) -> "_Call":
+        fields = function if isinstance(function, dict) else {} if function is None else function.__dict__
+        name = _text_or_empty(fields.get("name"))
+        arguments = fields.get("arguments")
+        if isinstance(arguments, dict):
+            arguments = json.dumps(arguments, ensure_ascii=False)
+        arguments = _text_or_empty(arguments)
+        self._size.add(arguments)
+        call = self._find_call(index, call_id, name, arguments)
+        call.add(call_id, name, arguments)
+        return call
 
     def to_deltas(self) -> list[ChoiceDeltaToolCall]:
         return [call.to_delta(number) for number, call in enumerate(self._calls)]
 
-    def _find_call(self, index: Any, call_id: Any, name: Any) -> "_Call":
+    def _find_call(self, index: Any, call_id: Any, name: str, arguments: str) -> "_Call":
         """Return the call that a piece belongs to.
 
-        An id decides; without one, the index; without either, the last call, unless the piece names a tool again.
+        An id decides; without one, the index, unless a further call begins; without either, the last call, unless the
+        piece names a tool again.
         """
         if call_id:
             known = [call for call in self._calls if call.call_id == call_id]
@@ -221,10 +233,14 @@ class _Calls:
                 return known[-1]
         same_index = [call for call in self._calls if call.index == index and index is not None]
         if same_index and not (call_id and same_index[-1].call_id):
-            return same_index[-1]
+            begun = same_index[-1].begin_next(name, arguments)
+            if begun is None:
+                return same_index[-1]
+            self._calls.append(begun)
+            return begun
         if index is None and not call_id and self._calls and not (name and self._calls[-1].is_whole):
             return self._calls[-1]
-        self._calls.append(_Call(index))
+        self._calls.append(_Call(index, self._offered))
         return self._calls[-1]
 
 
@@ -234,48 +250,59 @@ _KNOWN = frozenset(("index", "id", "type", "function"))
 class _Call:
     """One call that is put together."""
 
-    def __init__(self, index: Any) -> None:
+    def __init__(self, index: Any, offered: Sequence[str]) -> None:
         self.index = index
         self.call_id = ""
         self.extra: dict[str, Any] = {}
-        self._name = ""
-        self._arguments = ""
+        self._offered = offered
+        self._name = CallName()
+        self._late_name = CallName()
+        """Received after the arguments were complete: this call's name once more, or that of a further call."""
+        self._arguments = CallArguments()
 
     @property
     def is_whole(self) -> bool:
         """True if its arguments are a JSON document."""
-        return bool(self._name) and (not self._arguments.strip() or _is_json(self._arguments))
+        return bool(self._name.text) and (self._arguments.is_blank or self._arguments.is_json)
 
-    def add(self, call_id: Any, name: Any, arguments: Any) -> None:
+    def add(self, call_id: Any, name: str, arguments: str) -> None:
         """Add a piece: a part of the name and of the arguments, or either once more."""
         if isinstance(call_id, str) and call_id:
             self.call_id = call_id
-        if isinstance(name, str) and name:
-            self._name = name if name.startswith(self._name) else self._name + name
-        if isinstance(arguments, dict):
-            arguments = json.dumps(arguments, ensure_ascii=False)
-        if isinstance(arguments, str) and arguments:
-            self._arguments = _join_arguments(self._arguments, arguments)
+        if name and self._arguments.is_json_object:
+            self._late_name = self._late_name.add(name, self._offered)
+        elif name:
+            self._name = self._name.add(name, self._offered)
+        self._arguments.add(arguments)
+
+    def begin_next(self, name: str, arguments: str) -> "_Call | None":
+        """Return a further call with the same index if a piece begins one, else None.
+
+        It does if this call is complete, and arguments start again in the piece that names a tool or in one after it.
+        The same arguments again are a repetition, unless they are those of another tool.
+        """
+        if not self._arguments.is_json_object or not arguments.lstrip().startswith("{"):
+            return None
+        late_name = self._late_name.add(name, self._offered)
+        if not late_name.text:
+            return None
+        is_repeated = arguments.strip() == self._arguments.text.strip()
+        if is_repeated and late_name.text.startswith(self._name.text):
+            return None
+        begun = _Call(self.index, self._offered)
+        begun._name = self._late_name
+        self._late_name = CallName()
+        return begun
 
     def to_delta(self, number: int) -> ChoiceDeltaToolCall:
-        function = ChoiceDeltaToolCallFunction.construct(name=self._name, arguments=self._arguments)
+        name = self._name.add(self._late_name.text, self._offered).choose(self._offered)
+        function = ChoiceDeltaToolCallFunction.construct(name=name, arguments=self._arguments.text)
         call_id = self.call_id or f"call_{secrets.token_hex(8)}"
         return ChoiceDeltaToolCall.construct(index=number, id=call_id, type="function", function=function, **self.extra)
 
 
-def _join_arguments(begun: str, piece: str) -> str:
-    """Append a piece of JSON text; a server may also repeat what it has sent, alone or with more."""
-    if begun.lstrip().startswith("{") and (piece.startswith(begun) or _is_json(begun)):
-        return piece if piece.startswith(begun) else begun
-    return begun + piece
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
+def _text_or_empty(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 class _ReasoningDetails:

@@ -1,6 +1,7 @@
 """Skills as a model gets them: first names and descriptions, then the instructions, then single files."""
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from agentcore.chat.limits import SKILLS_TOLD_CHARS
@@ -59,7 +60,7 @@ def shorten_descriptions(skills: Sequence[Skill]) -> dict[str, str]:
 
 
 def read_skill_text(skills: Sequence[Skill], arguments: Mapping[str, Any], limit_chars: int) -> SkillReading:
-    """Read the instructions of a skill, or one of its files, from a line on.
+    """Read the instructions of a skill, or one of its files, from a line on, or from a character in it.
 
     Raises:
         ToolError: `skill_not_found`, `skill_file_not_found`, `invalid_arguments`.
@@ -67,8 +68,10 @@ def read_skill_text(skills: Sequence[Skill], arguments: Mapping[str, Any], limit
     name = arguments.get("name")
     file = arguments.get("file") or SKILL_FILE
     first = arguments.get("start_line") or 1
-    if not isinstance(name, str) or not isinstance(file, str) or type(first) is not int or first < 1:
-        message = "name and file must be text, and start_line a number from 1"
+    first_char = arguments.get("start_char") or 1
+    are_numbers = all(type(number) is int and number >= 1 for number in (first, first_char))
+    if not isinstance(name, str) or not isinstance(file, str) or not are_numbers:
+        message = "name and file must be text, and start_line and start_char numbers from 1"
         raise ToolError("invalid_arguments", message)
     skill = next((each for each in skills if each.name == name), None)
     if skill is None:
@@ -79,7 +82,11 @@ def read_skill_text(skills: Sequence[Skill], arguments: Mapping[str, Any], limit
     if first > len(lines):
         message = f"{file} has {len(lines):,} lines; start_line is {first:,}"
         raise ToolError("invalid_arguments", message, lines=len(lines))
-    return _show_lines(skill, file.removeprefix("./"), lines, first, limit_chars)
+    length = len(lines[first - 1])
+    if first_char > max(length, 1):
+        message = f"line {first:,} of {file} has {length:,} characters; start_char is {first_char:,}"
+        raise ToolError("invalid_arguments", message, characters=length)
+    return _show_lines(skill, file.removeprefix("./"), lines, first, first_char, limit_chars=limit_chars)
 
 
 def _text_of(skill: Skill, file: str) -> str:
@@ -95,20 +102,31 @@ def _text_of(skill: Skill, file: str) -> str:
     raise ToolError("skill_file_not_found", message[:2000] if files else f"the skill {skill.name!r} has no other files")
 
 
-def _show_lines(skill: Skill, file: str, lines: list[str], first: int, limit_chars: int) -> SkillReading:
-    head = _describe_skill(skill) if file == SKILL_FILE and first == 1 else ""
+def _show_lines(
+    skill: Skill, file: str, lines: list[str], first: int, first_char: int, *, limit_chars: int
+) -> SkillReading:
+    """Return as many lines as fit, and how to read on; a line that does not fit even alone is cut."""
+    is_beginning = file == SKILL_FILE and (first, first_char) == (1, 1)
+    head = _describe_skill(skill, limit_chars // 2) if is_beginning else ""
     left = max(limit_chars - len(head), 1)
-    count = 0
-    shown: list[str] = []
-    for line in lines[first - 1 :]:
+    begun = lines[first - 1][first_char - 1 :]
+    shown = [begun[:left]]
+    count = len(begun) + 1
+    for line in lines[first:]:
         count += len(line) + 1
-        if count > left and shown:
+        if count > left:
             break
-        shown.append(line if len(line) <= left else f"{line[:left]}…")
+        shown.append(line)
     last = first + len(shown) - 1
     text = "\n".join([head, *shown] if head else shown)
-    if last < len(lines):
-        call = f"{READ_SKILL}(name={skill.name!r}, file={file!r}, start_line={last + 1})"
+    call = f"{READ_SKILL}(name={skill.name!r}, file={file!r}"
+    if len(begun) > left:
+        next_char = first_char + left
+        call = f"{call}, start_line={first}, start_char={next_char})"
+        rest = result_text("skill_line_rest", line=f"{first:,}", char=f"{next_char - 1:,}", call=call)
+        text = f"{text}\n{rest}"
+    elif last < len(lines):
+        call = f"{call}, start_line={last + 1})"
         text = f"{text}\n{result_text('skill_rest', last=f'{last:,}', total=f'{len(lines):,}', call=call)}"
     data = {"skill": skill.name, "file": file, "startLine": first, "endLine": last, "lines": len(lines)}
     return SkillReading(text, data)
@@ -117,13 +135,14 @@ def _show_lines(skill: Skill, file: str, lines: list[str], first: int, limit_cha
 _FILES_NAMED = 100
 
 
-def _describe_skill(skill: Skill) -> str:
-    """Return what precedes the instructions: the folder, the files, the author's notes."""
+def _describe_skill(skill: Skill, files_chars: int) -> str:
+    """Return what precedes the instructions: the folder, the files as far as they fit, the author's notes."""
     said = [result_text("skill_folder", name=skill.name, folder=skill.folder)]
     if files := sorted([*skill.texts, *skill.others]):
-        named = ", ".join(files[:_FILES_NAMED])
-        more = f", … ({len(files) - _FILES_NAMED:,} more)" if len(files) > _FILES_NAMED else ""
-        said.append(result_text("skill_files", files=named + more))
+        ends = accumulate(len(file) + 2 for file in files[:_FILES_NAMED])
+        named = files[: sum(end <= files_chars for end in ends)]
+        more = [f"… ({len(files) - len(named):,} more)"] if len(files) > len(named) else []
+        said.append(result_text("skill_files", files=", ".join([*named, *more])))
     if skill.head.compatibility:
         said.append(result_text("skill_needs", text=" ".join(skill.head.compatibility.split())))
     if skill.head.allowed_tools:

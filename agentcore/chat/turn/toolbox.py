@@ -171,6 +171,7 @@ def _create_skill_tool() -> OfferedTool:
         "name": {"type": "string", "description": result_text("read_skill_name")},
         "file": {"type": "string", "description": result_text("read_skill_file")},
         "start_line": {"type": "integer", "description": result_text("read_skill_start")},
+        "start_char": {"type": "integer", "description": result_text("read_skill_start_char")},
     }
     parameters = {"type": "object", "properties": properties, "required": ["name"]}
     return OfferedTool(READ_SKILL, result_text("read_skill"), LoweredSchema(parameters), "server")

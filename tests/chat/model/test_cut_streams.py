@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ThinkingPart, ToolCallPart
 
 from agentcore.chat.model.model_requests import BrokenAnswerError, Engine
+from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.model.system_message_text import Instructions
 from agentcore.chat.settings import ModelChoice
+from agentcore.tool_formats import LoweredSchema
 from tests.support.provider import json_bytes
 
 pytestmark = pytest.mark.spec("C2")
@@ -48,14 +50,16 @@ class Player:
         self._runner = asyncio.Runner()
         self._engine = Engine()
         self._pieces: Sequence[bytes] = ()
+        self._tools: Sequence[OfferedTool] = ()
 
     async def answer(self, request: httpx2.Request) -> httpx2.Response:
         """Answer a request in place of the network."""
         return httpx2.Response(200, headers={"content-type": "text/event-stream"}, stream=_Body(self._pieces))
 
-    def read(self, protocol: str, pieces: Sequence[bytes]) -> dict[str, Any]:
-        """Return the meaning of a stream whose bytes arrive in these pieces."""
+    def read(self, protocol: str, pieces: Sequence[bytes], tools: Sequence[str] = ()) -> dict[str, Any]:
+        """Return the meaning of a stream whose bytes arrive in these pieces, if these tools are offered."""
         self._pieces = pieces
+        self._tools = [OfferedTool(name, "", LoweredSchema({"type": "object"}), "server") for name in tools]
         return self._runner.run(self._read(protocol))
 
     async def _read(self, protocol: str) -> dict[str, Any]:
@@ -67,7 +71,7 @@ class Player:
             response = await self._engine.request_response(
                 choice,
                 [ModelRequest.user_text_prompt("hello")],
-                (),
+                self._tools,
                 Instructions("", ""),
                 on_text=text.append,
                 on_thinking=thinking.append,
@@ -319,6 +323,65 @@ def test_deltas_split_and_merged_at_random_mean_the_same(player, name, chance):
 def read_choices(player, *choices, **fields):
     events = [{"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": list(choices)}]
     return player.read("openai", [write_events("openai", [{**events[0], **fields}])])
+
+
+@settings(max_examples=60)
+@given(name=st.sampled_from(["papaya", "rere_x", "aaaa", "note_note_add", "read_file"]), data=st.data())
+def test_name_of_an_offered_tool_is_read_however_it_is_cut_or_repeated(player, name, data):
+    places = [0, *sorted(data.draw(st.sets(st.integers(1, len(name) - 1)))), len(name)]
+    chunks = [name[data.draw(st.sampled_from([0, start])) : end] for start, end in itertools.pairwise(places)]
+    chunks += [name] * data.draw(st.integers(0, 2))
+    functions = [{"name": chunk, "arguments": ""} for chunk in chunks] + [{"arguments": "{}"}]
+    choices = [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": each}]}} for each in functions]
+    events = [{"id": "c1", "object": "chat.completion.chunk", "choices": [choice]} for choice in choices]
+    found = player.read("openai", [write_events("openai", events)], tools=[name, "note_add", "find"])
+    assert found["calls"] == [[name, {}]]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "name"),
+    [
+        (["re", "read", "read_file"], "read_file"),
+        (["read", "read"], "read"),
+        (["pa", "paya"], "paya"),
+        (["unoffered", "unoffered_tool"], "unoffered_tool"),
+        (["unoffered", "_tool"], "unoffered_tool"),
+    ],
+)
+def test_name_that_can_be_read_in_two_ways_is_the_shorter_offered_one(player, chunks, name):
+    functions = [*({"name": chunk} for chunk in chunks), {"arguments": "{}"}]
+    choices = [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": each}]}} for each in functions]
+    events = [{"id": "c1", "object": "chat.completion.chunk", "choices": [choice]} for choice in choices]
+    tools = ["read", "read_file", "readread", "paya", "papaya"]
+    found = player.read("openai", [write_events("openai", events)], tools=tools)
+    assert found["calls"] == [[name, {}]]
+
+
+def test_long_arguments_in_many_chunks_are_not_parsed_at_every_chunk(player, monkeypatch):
+    parsed_chars = 0
+    loads = json.loads
+
+    def count_and_load(text, **options):
+        nonlocal parsed_chars
+        parsed_chars += len(text)
+        return loads(text, **options)
+
+    arguments = json.dumps({"text": '{"a": [}' * 500})
+    chunks = [{"index": 0, "function": {"name": "note_add", "arguments": char}} for char in arguments]
+    named_once = [chunks[0], *({"index": 0, "function": {"arguments": char}} for char in arguments[1:])]
+    unnumbered = [{"function": chunk["function"]} for chunk in chunks]
+    for calls in (chunks, named_once, unnumbered):
+        events = [
+            {"id": "c1", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"tool_calls": [each]}}]}
+            for each in calls
+        ]
+        body = write_events("openai", events)
+        parsed_chars = 0
+        with monkeypatch.context() as patch:
+            patch.setattr(json, "loads", count_and_load)
+            found = player.read("openai", [body])
+        assert found["calls"] == [["note_add", loads(arguments)]]
+        assert len(arguments) < parsed_chars < len(body) + 4 * len(arguments)
 
 
 def test_thinking_in_blocks_is_thinking(player):

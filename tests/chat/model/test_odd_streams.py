@@ -84,6 +84,12 @@ CALLS = [
     [call(0, "c1", "note_add", '{"text"'), call(0, None, None, '{"text": "a"}')],
     [call(0, "c1", "note_add", '{"text": "a"}'), call(0, None, None, '{"text": "a"}')],
     [call(0, "c1", "note_add", {"text": "a"})],
+    [call(0, None, "note_add", '{"text": "a"}'), call(0, None, "note_add", '{"text": "a"}')],
+    [call(0, None, "note_add", '{"text": "a"}\n'), call(0, None, "note_add", '{"text": "a"}')],
+    [call(0, None, "note", ""), call(0, None, "note_add", '{"text"'), call(0, None, "note_add", '{"text": "a"}')],
+    [call(0, None, "note", '{"text": "a"}'), call(0, None, "note_add", '{"text": "a"}')],
+    [call(0, None, "note", '{"text": "a"}'), call(0, None, "_add", "")],
+    [call(0, None, "note_add", '{"text": "a"}'), call(0, None, "note_add", ""), call(0, None, None, " ")],
     [call(None, None, "note_add", '{"te'), call(None, None, None, 'xt": "a"}')],
     [{"function_call": {"name": "note_add", "arguments": '{"text"'}}, {"function_call": {"arguments": ': "a"}'}}],
 ]
@@ -120,6 +126,20 @@ TWO_CALLS = [
             ]
         }
     ],
+    [call(0, None, "note_add", '{"text": "a"}'), call(0, None, "note_add", '{"text": "b"}')],
+    [call(0, "", "note_add", {"text": "a"}), call(0, "", "note_add", {"text": "b"})],
+    [
+        call(0, None, "note_add", '{"text"'),
+        call(0, None, None, ': "a"}'),
+        call(0, None, "note_add", '{"te'),
+        call(0, None, None, 'xt": "b"}'),
+    ],
+    [
+        call(0, None, "note_add", ""),
+        call(0, None, None, '{"text": "a"}'),
+        call(0, None, "note_add", ""),
+        call(0, None, None, '{"text": "b"}'),
+    ],
 ]
 
 
@@ -129,6 +149,15 @@ async def test_two_calls_stay_two_whatever_their_indexes_and_ids(open_talk, prov
     async with open_talk(Notes(), **TOKEN) as talk:
         found = calls_of(await talk.post("add"))
     assert [json.loads(each["arguments"]) for each in found] == [{"text": "a"}, {"text": "b"}]
+    assert [each["tool_name"] for each in found] == ["note_add", "note_add"]
+
+
+async def test_calls_of_two_tools_with_one_index_and_the_same_arguments_stay_two(open_talk, provider, calls_of):
+    deltas = [call(0, None, "note_long", "{}"), call(0, None, "note_seen", "{}")]
+    provider.say(raw=stream(*deltas, reason="tool_calls"))
+    async with open_talk(Notes(), **TOKEN) as talk:
+        found = calls_of(await talk.post("add"))
+    assert [each["tool_name"] for each in found] == ["note_long", "note_seen"]
 
 
 async def test_last_report_of_tokens_counts(open_talk, provider):

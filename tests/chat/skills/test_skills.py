@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -342,6 +343,8 @@ async def test_long_skill_is_read_in_parts(open_talk, provider, work):
         ({"name": "pdf", "file": "/etc/passwd"}, "skill_file_not_found"),
         ({"name": "pdf", "start_line": 1000}, "invalid_arguments"),
         ({"name": "pdf", "start_line": 0.5}, "invalid_arguments"),
+        ({"name": "pdf", "start_char": 1000}, "invalid_arguments: line 1 of SKILL.md has"),
+        ({"name": "pdf", "start_char": -1}, "invalid_arguments"),
     ],
 )
 async def test_reading_what_is_not_there_says_what_is(open_talk, provider, work, arguments, error):
@@ -444,3 +447,42 @@ async def test_skill_that_is_not_accepted_is_not_read_by_its_name(open_talk, pro
     async with open_talk() as talk:
         await talk.post("/pdf fill in the form")
     assert provider.requests[0]["messages"][-1]["content"] == "/pdf fill in the form"
+
+
+async def test_very_long_line_is_read_in_parts(open_talk, provider, work):
+    line = "".join(f"{number:06}," for number in range(15_000))
+    write_skill(work / "skills", "pdf", **{"data.json": f"Above\n{line}\nBelow"})
+    arguments = {"name": "pdf", "file": "data.json"}
+    parts = []
+    async with open_talk() as talk:
+        await talk.accept_instructions()
+        for number in range(8):
+            provider.say("", (str(number), "read_skill", json.dumps(arguments)))
+            provider.say("Done.")
+            await talk.post(session_id=f"s{number}")
+            (result,) = results_of(provider.requests[-1])
+            assert len(result) < 25_400
+            text, _, rest = result.rpartition("\n[")
+            parts.append(text)
+            found = re.search(r"start_line=(\d+)(?:, start_char=(\d+))?\)\]$", rest)
+            if found is None:
+                parts[-1] = result
+                break
+            arguments |= {"start_line": int(found[1]), "start_char": int(found[2] or 1)}
+    assert len(parts) > 3
+    assert parts[0] == "Above"
+    assert "".join(parts[1:]) == f"{line}\nBelow"
+
+
+async def test_long_list_of_files_leaves_room_for_the_instructions(open_talk, provider, work):
+    files = {f"{'long' * 60}__{'long' * 60}{number}.md": "" for number in range(100)}
+    write_skill(work / "skills", "pdf", PDF + "x" * 30_000, **files)
+    provider.say("", ("1", "read_skill", '{"name": "pdf"}'))
+    provider.say("Done.")
+    async with open_talk() as talk:
+        await talk.accept_instructions()
+        await talk.post()
+    (result,) = results_of(provider.requests[-1])
+    assert len(result) < 25_400
+    assert "Look at references/forms.md first." in result
+    assert "read on with read_skill(name='pdf', file='SKILL.md', start_line=" in result
