@@ -50,6 +50,11 @@ class CallArguments:
         """True if the text is a JSON object."""
         return bool(self._is_object) and self._has_valid_end
 
+    @property
+    def is_empty_object(self) -> bool:
+        """True if the text is `{}`, which some servers send before the arguments themselves."""
+        return self.is_json_object and self.text.split() == ["{}"]
+
     def add(self, chunk: str) -> None:
         """Add a chunk; a server may also repeat what it has sent, alone or with more."""
         if not chunk or self.is_json_object:

@@ -273,6 +273,8 @@ class _Call:
             self._late_name = self._late_name.add(name, self._offered)
         elif name:
             self._name = self._name.add(name, self._offered)
+        if self._arguments.is_empty_object and arguments.lstrip().startswith("{"):
+            self._arguments = CallArguments()
         self._arguments.add(arguments)
 
     def begin_next(self, name: str, arguments: str) -> "_Call | None":
@@ -284,7 +286,7 @@ class _Call:
         if not self._arguments.is_json_object or not arguments.lstrip().startswith("{"):
             return None
         late_name = self._late_name.add(name, self._offered)
-        if not late_name.text:
+        if not late_name.text or (self._arguments.is_empty_object and late_name.text == self._name.text):
             return None
         is_repeated = arguments.strip() == self._arguments.text.strip()
         if is_repeated and late_name.text.startswith(self._name.text):

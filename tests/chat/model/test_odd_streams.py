@@ -84,6 +84,8 @@ CALLS = [
     [call(0, "c1", "note_add", '{"text"'), call(0, None, None, '{"text": "a"}')],
     [call(0, "c1", "note_add", '{"text": "a"}'), call(0, None, None, '{"text": "a"}')],
     [call(0, "c1", "note_add", {"text": "a"})],
+    [call(0, "c1", "note_add", "{}"), call(0, None, None, '{"text"'), call(0, None, None, ': "a"}')],
+    [call(0, None, "note_add", {}), call(0, None, "note_add", '{"text": "a"}')],
     [call(0, None, "note_add", '{"text": "a"}'), call(0, None, "note_add", '{"text": "a"}')],
     [call(0, None, "note_add", '{"text": "a"}\n'), call(0, None, "note_add", '{"text": "a"}')],
     [call(0, None, "note", ""), call(0, None, "note_add", '{"text"'), call(0, None, "note_add", '{"text": "a"}')],
