@@ -135,6 +135,7 @@ async def test_failed_and_unknown_calls_are_shown_with_their_errors(open_talk, p
     assert (unknown["state"], unknown["result"]["error"]["type"]) == ("failed", "unknown_tool")
 
 
+@pytest.mark.more
 async def test_large_picture_is_listed_as_an_artifact(open_talk, provider):
     provider.say("", ("a", "shelf_photo", "{}"))
     provider.say("Seen.")
@@ -406,6 +407,7 @@ async def test_without_a_model_a_message_is_refused_with_what_is_missing(open_ta
     assert refused["error"]["type"] == "model_not_configured"
 
 
+@pytest.mark.more
 @pytest.mark.spec("K2")
 async def test_of_two_clients_that_answer_one_call_at_once_one_counts(open_talk, provider):
     """A program approves while a page rejects, many times over: the call runs once, or not at all."""

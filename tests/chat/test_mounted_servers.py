@@ -139,6 +139,7 @@ async def test_server_knows_the_folders_of_the_workspace(calling, revision):
         assert root["uri"] == asking.talk.client.running.workspace.as_uri()
 
 
+@pytest.mark.more
 async def test_flood_of_questions_is_bounded_and_harms_no_other_call(calling):
     async with calling("flood") as asking:
         await asking.is_asked()
@@ -152,6 +153,7 @@ async def test_question_under_an_id_that_waits_is_left_out(calling):
         assert await asking.ends() == {"action": "accept", "content": {"name": "Ada"}}
 
 
+@pytest.mark.more
 async def test_models_are_told_a_server_s_instructions_where_the_block_says_so(calling, provider):
     for is_on in (False, True):
         async with calling("folders", instructions=is_on) as asking:

@@ -65,6 +65,7 @@ def test_one_that_cannot_be_imported_says_whose_it_is(place, with_press):
     assert "command 'broken' of added-press cannot be loaded" in done.err
 
 
+@pytest.mark.more
 def test_our_own_names_cannot_be_taken_and_near_ones_are_suggested(place, with_press):
     assert "Start the modules and serve" in place.run("serve", "--help", environ=with_press).out
     assert "Offer the modules of this machine" in place.run("agent", "--help", environ=with_press).out

@@ -51,6 +51,7 @@ def test_help_lists_the_options_and_commands_of_a_kind(place, with_racks):
     assert "Have a rack blink." in place.run("hosts", "--help", environ=with_racks).out
 
 
+@pytest.mark.more
 def test_options_of_a_kind_select_it(place, with_racks):
     done = place.run("host", "--server", "rack.example", "--name", "one", "--slot", "7", environ=with_racks)
     assert (done.code, "no slot 7 for one at rack.example" in done.err) == (2, True)

@@ -4,12 +4,15 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
+
 from agentcore.cli.terminal.exit_codes import ExitCode
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "command-line.md"
 _CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.more
 def test_its_commands_work_as_they_stand(empty_place):
     empty_place.write_app(modules=["fs_tools"])
     lines = "".join(_CONSOLE.findall(PAGE.read_text())).splitlines()

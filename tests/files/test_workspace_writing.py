@@ -140,6 +140,7 @@ def test_folders_are_made_with_those_above(space: Workspace, root: Path) -> None
     assert (root / "a/b/c").is_dir()
 
 
+@pytest.mark.more
 def test_limit_of_file_size_leaves_the_old_file(root: Path) -> None:
     (root / "a.txt").write_text("old")
     code = (
@@ -251,6 +252,7 @@ for path in sys.argv[2:]:
 """
 
 
+@pytest.mark.more
 @pytest.mark.skipif(os.geteuid() != 0, reason="changing the user needs root")
 def test_other_users_write_what_the_kernel_permits_and_the_owner_stays(root: Path) -> None:
     root.chmod(0o777)

@@ -117,6 +117,7 @@ async def test_a_module_asks_itself_on_another_machine_and_here(server_place, la
     assert hosts_there["data"] == [], "what runs elsewhere is told of none"
 
 
+@pytest.mark.more
 async def test_what_goes_wrong_there_is_an_error_of_the_call(server_place, laptop):
     async with serving(server_place) as server, paired(server, laptop, "laptop"):
 
@@ -186,6 +187,7 @@ async def test_a_host_that_goes_away_before_it_answers_is_away(server_place, lap
     assert [(each["state"], each["is_connected"]) for each in hosts["data"]] == [("away", False)]
 
 
+@pytest.mark.more
 async def test_another_machine_asks_nobody_neither_itself_nor_by_a_call_of_its_own(server_place, laptop):
     async with serving(server_place) as server, paired(server, laptop, "laptop"):
         itself = await server.call("echo_ask", host="laptop", host_="laptop")

@@ -198,6 +198,7 @@ async def test_artifacts_are_kept_by_the_server(shared_host):
     assert await shared_host.host.store.artifacts.load(result.content[1].artifact_id) == b"first\nsecond"
 
 
+@pytest.mark.more
 async def test_tools_call_one_another_over_the_border(agentcore_host):
     config = {"hosts": {"far": {"kind": "process", "modules": ["faraway"]}}}
     host = await agentcore_host(modules=[Faraway(), Echoing()], isolation="process", config=config)
@@ -238,6 +239,7 @@ class Boxes(Module):
         vars(self).setdefault("over", []).append(resource.resource_id)
 
 
+@pytest.mark.more
 async def test_resources_live_there_and_are_known_here(agentcore_host):
     host = await agentcore_host(modules=[Boxes()], isolation="process")
     await host.outcome("fill", {"text": "a"}, session_id="s1")
@@ -254,6 +256,7 @@ async def test_resources_live_there_and_are_known_here(agentcore_host):
     assert (await host.call("ended")).data == ["box_s1_0"]
 
 
+@pytest.mark.more
 async def test_bare_hooks_work_there_as_well(agentcore_host, tmp_path):
     folder = tmp_path / "modules"
     folder.mkdir()
@@ -298,6 +301,7 @@ class Previewing(Module):
         return "done"
 
 
+@pytest.mark.more
 async def test_preview_of_the_host_is_what_a_person_sees(agentcore_host):
     host = await agentcore_host(modules=[Previewing()], isolation="process")
     host.answer_approvals(approve=True)

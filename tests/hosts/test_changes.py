@@ -121,6 +121,7 @@ async def test_wrong_settings_are_told_with_file_line_and_key(start, modules):
     assert (await host.call("near")).content[0].text == "near"
 
 
+@pytest.mark.more
 async def test_module_that_is_not_there_is_missing_and_the_others_run(start, modules):
     _write(modules)
     host = await start("changing", "nowhere", is_failure_expected=True)

@@ -313,6 +313,7 @@ async def offer(liar: Liar, *, size: int = 0, **fields: Any) -> None:
     await liar.say("reply", id=asked["id"], ok=True, result={"blob": 1})
 
 
+@pytest.mark.more
 async def test_machine_says_what_it_brings_once_its_code_was_typed(cheated):
     async with dialled_once_there_is_room(cheated) as liar:
         await liar.hello(hasMore=True, members=[])

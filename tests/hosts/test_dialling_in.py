@@ -75,6 +75,7 @@ async def test_a_person_lets_a_host_in_by_its_code_and_its_tools_act_on_its_own_
     assert "the server" in json.dumps(here)
 
 
+@pytest.mark.more
 async def test_a_refused_host_has_no_key_and_a_wrong_code_finds_nothing(server_place, laptop):
     async with serving(server_place) as server, dialling(laptop, server.address, "laptop") as worker:
         code = await worker.code()
@@ -92,6 +93,7 @@ async def test_a_refused_host_has_no_key_and_a_wrong_code_finds_nothing(server_p
         assert again[1] != code
 
 
+@pytest.mark.more
 async def test_secret_that_settings_of_a_host_spell_out_comes_back_in_no_error(server_place, tmp_path):
     laptop = Place(tmp_path / "laptop", modules=["keyed"], config={"keyed": {"api_key": "s3cret-literal"}})
     laptop.add_module("keyed", KEYED)
@@ -102,6 +104,7 @@ async def test_secret_that_settings_of_a_host_spell_out_comes_back_in_no_error(s
     assert "s3cret" not in json.dumps([refused, worker.lines])
 
 
+@pytest.mark.more
 async def test_five_wrong_secrets_void_a_code_and_the_host_shows_another_one(server_place, laptop):
     async with serving(server_place) as server, dialling(laptop, server.address, "laptop") as worker:
         code = await worker.code()
@@ -111,6 +114,7 @@ async def test_five_wrong_secrets_void_a_code_and_the_host_shows_another_one(ser
         assert (await server.decide("/api/host-pairings", code=code))["error"]["type"] == "invalid_code"
 
 
+@pytest.mark.more
 async def test_neither_the_token_nor_a_page_lets_a_host_in(server_place, laptop):
     async with serving(server_place) as server, dialling(laptop, server.address, "laptop") as worker:
         answer = await server.post("/api/host-pairings", code=await worker.code())
@@ -165,6 +169,7 @@ async def test_a_killed_worker_ends_its_calls_and_comes_back_by_itself(server_pl
     assert (laptop.workspace / "log").read_text().split() == ["1", "2"]
 
 
+@pytest.mark.more
 async def test_a_stopped_worker_takes_leave_and_its_tools_are_never_those_of_another_machine(server_place, laptop):
     async with serving(server_place) as server:
         async with paired(server, laptop, "laptop") as worker:
@@ -187,6 +192,7 @@ async def test_a_call_waits_for_a_host_that_is_away_and_runs_once_it_is_back(ser
         assert "the laptop" in json.dumps(await call)
 
 
+@pytest.mark.more
 async def test_a_forgotten_host_is_cut_off_and_its_program_says_so(server_place, laptop):
     async with serving(server_place) as server, paired(server, laptop, "laptop") as worker:
         assert await server.delete("/api/hosts/laptop") == {"ok": True}
@@ -208,6 +214,7 @@ async def test_a_disconnected_host_stays_out_until_it_is_let_in_again(server_pla
         await server.host_is("laptop", "running")
 
 
+@pytest.mark.more
 async def test_a_drained_host_takes_nothing_new(server_place, laptop):
     async with serving(server_place) as server, paired(server, laptop, "laptop"):
         assert (await server.post("/api/hosts/laptop/drain", on=True))["state"] == "drained"

@@ -379,6 +379,7 @@ WRONG_CALLS: list[tuple[str, Message, str, str]] = [
 ]
 
 
+@pytest.mark.more
 async def test_nested_call_by_a_dotted_name_has_the_arguments_of_the_protocol_only(with_browser):
     async with bare_host(with_browser, "puppeteer", [TOOL]) as host:
         calling = asyncio.create_task(with_browser.call("lie", host="puppeteer", session_id="s9"))
@@ -394,6 +395,7 @@ async def test_nested_call_by_a_dotted_name_has_the_arguments_of_the_protocol_on
     ]
 
 
+@pytest.mark.more
 async def test_any_module_can_declare_a_dotted_name_also_in_a_process_of_its_own(server):
     async with bare_host(server, "kiosk", [TOOL]) as host:
         calling = asyncio.create_task(server.call("lie", host="kiosk"))

@@ -54,6 +54,7 @@ async def test_module_of_another_interpreter_runs_with_what_is_installed_there(a
     assert "acme_dependency" not in sys.modules
 
 
+@pytest.mark.more
 @pytest.mark.source_tree
 async def test_module_that_is_not_installed_there_is_missing(agentcore_host, python):
     hosts = {"other": {"kind": "process", "modules": ["wether"], "python": str(python)}}

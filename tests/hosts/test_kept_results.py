@@ -105,6 +105,7 @@ async def test_results_beyond_the_bound_are_dropped_the_oldest_first(app, tmp_pa
         await _none_is_held(second)
 
 
+@pytest.mark.more
 async def test_results_that_no_server_asks_for_are_dropped(app, tmp_path):
     """The next server's record knows nothing of these calls."""
     await _paint(app, tmp_path, 2)

@@ -122,6 +122,7 @@ async def test_things_are_refused_one_by_one_and_the_host_goes_on(lying):
             await _is_refused(host, lie)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("lie", _some_more(MANY_THINGS, "subscriptions without an end"))
 async def test_one_thing_that_is_said_often_is_refused_and_the_host_goes_on(lying, lie):
     host = await lying(any_lie)
@@ -148,6 +149,7 @@ async def _is_refused(host, lie: str) -> None:
     assert len(host.host.resources.list(owner="liar")) <= 1000
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("program", "reason"),
     [
@@ -192,6 +194,7 @@ async def test_tools_beyond_the_bound_are_left_out(lying):
     assert any("are left out: a module may have 2000" in each for each in record.tool_errors)
 
 
+@pytest.mark.more
 async def test_definitions_that_are_none_are_left_out_and_said(lying):
     host = await lying(wrong_tools, is_failure_expected=True)
     record = host.host.modules.get_record("liar")
@@ -201,12 +204,14 @@ async def test_definitions_that_are_none_are_left_out_and_said(lying):
     assert len(record.tool_errors) > 5
 
 
+@pytest.mark.more
 async def test_attributes_that_a_module_does_not_have_are_not_taken(lying):
     host = await lying(says_too_much)
     assert host.host.modules.get_record("liar").placed.host_name == "isolated"
     assert (await host.call("lie")).content[0].text == "done"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "loaded",
     _some_more(

@@ -200,6 +200,7 @@ async def test_call_on_its_way_ends_for_the_next_server_and_once(servers, tmp_pa
     assert log.read_text() == "began\n"
 
 
+@pytest.mark.more
 async def test_call_that_the_host_knows_nothing_of_is_interrupted(servers, tmp_path):
     go, log = tmp_path / "go", tmp_path / "log"
     async with servers.server() as first:
@@ -228,6 +229,7 @@ async def has_ended(pid: int) -> None:
             await asyncio.sleep(0.05)
 
 
+@pytest.mark.more
 async def test_host_that_no_server_comes_back_for_ends_itself(servers):
     async with servers.server(keep_minutes=0.005) as first:
         pid = (await first.call("where")).data["pid"]
@@ -314,6 +316,7 @@ async def test_what_it_says_before_it_is_taken_up_does_not_end_it(servers, tmp_p
         assert (await second.call("where")).data["count"] == 0
 
 
+@pytest.mark.more
 async def test_one_that_hangs_when_it_is_found_is_replaced(servers):
     async with servers.server() as first:
         pid = (await first.call("where")).data["pid"]

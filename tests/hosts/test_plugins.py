@@ -59,6 +59,7 @@ async def test_plugin_works_in_a_process_of_its_own(agentcore_host, site, name, 
     assert smoke.words in repr(await host.call(smoke.tool, **arguments))
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("module", "tool", "arguments", "error"),
     [
@@ -75,6 +76,7 @@ async def test_plugin_says_there_what_it_cannot_do(agentcore_host, module, tool,
     assert caught.value.type == error
 
 
+@pytest.mark.more
 async def test_module_that_runs_scripts_in_the_page_stays_in_the_server(agentcore_host):
     host = await agentcore_host(["ui_page"], isolation="process", is_failure_expected=True)
     record = host.host.modules.records["ui_page"]

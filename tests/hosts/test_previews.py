@@ -95,6 +95,7 @@ async def test_a_preview_takes_no_resource_from_the_call_that_makes_it(tmp_path,
         assert (box["status"], box["title"]) == ("ready", "as it was")
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("home", ["server", "process", "machine"])
 async def test_a_preview_changes_no_resource_and_stores_nothing(tmp_path, home):
     async with at_home(tmp_path, home) as (server, where):

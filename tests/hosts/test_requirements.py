@@ -102,6 +102,7 @@ async def test_a_failure_there_is_shown_here(box):
         assert (found["state"], found["error"]) == ("missing", "there is no iron")
 
 
+@pytest.mark.more
 async def test_of_another_machine_only_the_state_is_shown(tmp_path):
     laptop = Place(tmp_path / "laptop", modules=["printer"])
     laptop.add_module("printer", PRINTER)

@@ -7,6 +7,8 @@ import sys
 import threading
 import time
 
+import pytest
+
 from agentcore.api import Module, tool
 
 
@@ -62,6 +64,7 @@ async def test_module_that_holds_its_event_loop_is_named(host):
     assert host.host.modules.records["holding"].loop_holds.tool == "nap"
 
 
+@pytest.mark.more
 async def test_what_a_module_leaves_behind_is_named_and_ended(host):
     pid = (await host.call("litter")).blocks()[0].text
     await host.host.modules.disable("holding")
@@ -72,6 +75,7 @@ async def test_what_a_module_leaves_behind_is_named_and_ended(host):
     assert (await host.call("beside")).blocks()[0].text
 
 
+@pytest.mark.more
 async def test_module_that_talks_after_its_end_ends_nothing_else(host):
     before = (await host.call("beside")).blocks()[0].text
     await host.call("talk")

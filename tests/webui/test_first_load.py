@@ -88,6 +88,7 @@ async def test_policy_allows_own_sources_and_one_inline_script(start_webui):
     assert directives["frame-ancestors"] == "'none'"
 
 
+@pytest.mark.more
 @pytest.mark.spec("S1")
 async def test_policy_stops_a_script_and_a_style_that_got_into_the_page(start_webui):
     ui = await start_webui()

@@ -124,6 +124,7 @@ async def test_summary_is_written_from_the_history_when_none_is_given(start: Sta
     assert "One." not in json.dumps(provider.requests[-1])
 
 
+@pytest.mark.more
 @pytest.mark.in_server("the server lists what belongs to a session")
 async def test_what_belongs_to_the_session_is_listed_also_after_its_history_is_gone(
     start: Start, provider: Any

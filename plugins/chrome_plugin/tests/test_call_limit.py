@@ -159,6 +159,7 @@ async def test_tools_end_in_time_while_a_dialog_is_open(host, site, bounded):
         await works_again(host, site)
 
 
+@pytest.mark.more
 @pytest.mark.in_server("looks at objects of the module")
 async def test_call_behind_a_person_who_drives_waits_without_its_time(host, site):
     resource_id, _ = await open_page(host, site)

@@ -40,6 +40,7 @@ async def test_login_that_is_wrong_is_said_to_be(start_host, site):
     assert caught.value.type == "login_required"
 
 
+@pytest.mark.more
 async def test_person_who_can_be_asked_gives_it_and_the_model_does_not_see_it(start_host, site):
     host = await start_host(("browser",))
     person = host.host.conversation.chat = Person(["ada:no", "no", LOGIN])

@@ -74,6 +74,7 @@ async def test_permissions_are_allowed_by_site(start_host, asking):
     assert asked.data["refusedPermissions"] == ["notifications"]
 
 
+@pytest.mark.more
 async def test_certificate_that_nobody_vouches_for_is_an_error_with_the_way_out(start_host, tmp_path, text):
     key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
     made = [

@@ -70,6 +70,7 @@ async def test_page_has_them_after_the_browser_has_crashed(hosting, tmp_path, si
         assert await look(host, site) == LOGGED_IN
 
 
+@pytest.mark.more
 async def test_what_was_kept_of_a_deleted_session_is_deleted(hosting, tmp_path, site):
     async with hosting(tmp_path / "host", keep_state=True) as host:
         await log_in(host, site)
@@ -94,6 +95,7 @@ FILL = """(async () => {
 })()"""
 
 
+@pytest.mark.more
 @pytest.mark.in_server("looks at the module's notes")
 async def test_log_ins_beyond_the_bound_are_noted_and_stay_as_they_were(hosting, tmp_path, site):
     async with hosting(tmp_path / "host", keep_state=True) as host:
@@ -111,6 +113,7 @@ async def test_log_ins_beyond_the_bound_are_noted_and_stay_as_they_were(hosting,
         assert await look(host, site) == LOGGED_IN
 
 
+@pytest.mark.more
 async def test_nothing_is_kept_unless_it_is_wanted(hosting, tmp_path, site):
     async with hosting(tmp_path / "host") as host:
         await log_in(host, site)

@@ -47,6 +47,7 @@ def test_arguments_are_spelled_as_promised_and_described(definitions: dict[str, 
         assert len(definition.description) > 40
 
 
+@pytest.mark.more
 async def test_wrong_arguments_are_refused(failure) -> None:
     assert (await failure("read_file", path="a", offset=0)).type == "invalid_arguments"
     assert (await failure("edit", path="a", edits=[{"old": "", "new": "b"}])).type == "invalid_arguments"

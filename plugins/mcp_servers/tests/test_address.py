@@ -22,6 +22,7 @@ async def test_a_server_at_an_address_is_a_module(mount, run_example, unused_tcp
         await host.host.modules.disable("mcp_example")
 
 
+@pytest.mark.more
 async def test_a_session_that_the_server_has_forgotten_is_made_anew_and_the_call_sent_once_more(
     mount, run_example, unused_tcp_port
 ):

@@ -95,6 +95,7 @@ async def test_a_person_logs_in_and_the_tools_are_there(mount, notes):
     assert record.waiting is None
 
 
+@pytest.mark.more
 async def test_a_log_in_has_ended_only_once_the_tools_have_been_read(mount, load_beside, serving, unused_tcp_port):
     login_server = load_beside("login_server")
     accounts = login_server.Accounts(f"http://127.0.0.1:{unused_tcp_port}")
@@ -122,6 +123,7 @@ async def test_the_address_is_one_with_pkce_a_state_and_the_server_as_resource(m
     assert len(asked["state"]) > 30
 
 
+@pytest.mark.more
 async def test_a_token_that_has_ended_is_renewed_and_the_call_runs_once(mount, notes):
     host = await mount({"url": notes.url})
     await logged_in(host, notes)
@@ -130,6 +132,7 @@ async def test_a_token_that_has_ended_is_renewed_and_the_call_runs_once(mount, n
     assert sorted(notes.seen[2:]) == ["note 0", "note 1", "note 2", "renewed"]
 
 
+@pytest.mark.more
 async def test_a_call_after_the_log_in_has_ended_says_what_a_person_is_to_do(mount, notes):
     host = await mount({"url": notes.url})
     await logged_in(host, notes)
@@ -143,6 +146,7 @@ async def test_a_call_after_the_log_in_has_ended_says_what_a_person_is_to_do(mou
     assert [each for each in notes.seen if each.startswith("note")] == ["note bread"]
 
 
+@pytest.mark.more
 async def test_a_log_in_outlives_the_host(notes, tmp_path):
     async with running_host(plan_for(notes.url), tmp_path) as first:
         await logged_in(first, notes)
@@ -153,6 +157,7 @@ async def test_a_log_in_outlives_the_host(notes, tmp_path):
     assert notes.seen == ["registered", "logged in", "note milk", "renewed", "note eggs"]
 
 
+@pytest.mark.more
 async def test_tokens_are_in_a_file_of_the_module_alone_and_go_with_a_log_out(mount, notes, tmp_path):
     host = await mount({"url": notes.url}, environ={"AGENTCORE_STATE_DIR": str(tmp_path / "kept")})
     await logged_in(host, notes)
@@ -168,6 +173,7 @@ async def test_tokens_are_in_a_file_of_the_module_alone_and_go_with_a_log_out(mo
     assert refused.value.type == "login_needed"
 
 
+@pytest.mark.more
 async def test_tokens_are_for_one_address_alone(notes, tmp_path):
     async with running_host(plan_for(notes.url), tmp_path) as first:
         await logged_in(first, notes)
@@ -175,6 +181,7 @@ async def test_tokens_are_for_one_address_alone(notes, tmp_path):
         assert login_of(other).status().state == "needed"
 
 
+@pytest.mark.more
 async def test_a_person_who_says_no_is_told_and_asked_again_when_they_want(mount, notes):
     host = await mount({"url": notes.url})
     page = await notes.answer(await login_of(host).begin(), "no")
@@ -198,6 +205,7 @@ async def test_a_browser_on_another_machine_gives_the_address_at_which_it_ended(
         await login_of(host).finish(landed)
 
 
+@pytest.mark.more
 async def test_a_page_that_guesses_the_place_ends_nothing(mount, notes):
     host = await mount({"url": notes.url})
     address = await login_of(host).begin()

@@ -61,6 +61,7 @@ async def test_what_a_failed_call_says_anywhere_reaches_the_model(parts, tool, s
     assert all(word in error.message for word in said)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("tool", ["data_url", "url_safe", "unpadded", "wrapped", "image_without_type"])
 async def test_picture_in_any_spelling_of_base64_is_kept_beside_the_text(parts, tool):
     text, picture = (await parts.call(f"example_{tool}")).content

@@ -36,6 +36,7 @@ async def test_resources_and_templates_are_listed_and_read(shared_host):
     assert other.content == "Nothing on monday."
 
 
+@pytest.mark.more
 async def test_resource_that_is_none_is_refused_in_the_server_s_words(shared_host):
     outcome = await shared_host.outcome("sdk_resources", {"uri": "plans://today"})
     assert outcome.error.type == "server_refused"
@@ -64,6 +65,7 @@ async def test_data_of_a_resource_are_kept_and_pictures_shown(mount, odd):
     assert cover == Image(b"\x89PNG\r\n\x1a\n", "image/png")
 
 
+@pytest.mark.more
 async def test_block_says_what_reading_may_do_and_whether_it_is_offered(mount, plain):
     host = await mount(plain(effects={"resources": ["read"]}))
     definition = host.host.registry.tools["example_resources"].definition
@@ -164,6 +166,7 @@ async def test_server_that_does_not_complete_is_not_asked(mount, odd):
 # -- instructions --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.more
 async def test_instructions_are_told_to_models_where_the_block_says_so_and_a_person_has_seen_them(mount, plain):
     off = await mount(plain())
     assert off.host.modules.get_record("mcp_example").instructions == ""
@@ -179,6 +182,7 @@ async def test_instructions_are_told_to_models_where_the_block_says_so_and_a_per
     assert module.instructions == "Count on it."
 
 
+@pytest.mark.more
 async def test_very_long_instructions_are_cut(mount, odd):
     host = await mount(odd("wordy", instructions=True))
     said = host.host.modules.get_record("mcp_example").instructions

@@ -103,6 +103,7 @@ async def run(host, command):
     return await text_of(host, "example_shell", path="/", command=command)
 
 
+@pytest.mark.more
 async def test_a_server_has_a_home_of_its_own_which_stays(mount, plain, home):
     host = await mount(plain(sandbox="require"))
     assert await run(host, "echo kept > ~/.kept; mkdir -p ~/.config/tool; cat ~/.kept") == "kept\n"

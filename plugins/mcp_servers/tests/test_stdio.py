@@ -61,6 +61,7 @@ async def test_tools_are_called_under_the_name_of_their_server(shared_host):
     assert result.untrusted
 
 
+@pytest.mark.more
 async def test_a_module_is_called_as_its_block_is(shared_host):
     assert shared_host.host.modules.get_record("mcp_sdk").manifest.title == "SDK"
 
@@ -218,6 +219,7 @@ async def test_a_call_that_is_cancelled_is_cancelled_there(shared_host):
     await wait_until(lambda: place.read_text() == "cancelled")
 
 
+@pytest.mark.more
 async def test_the_limit_of_a_call_cuts_a_server_that_hangs(mount, odd):
     host = await mount(odd("mute", timeout_s=0.5))
     outcome = await host.outcome("example_go")
@@ -371,6 +373,7 @@ if not Path("licence").exists():
 """
 
 
+@pytest.mark.more
 async def test_a_server_whose_first_start_fails_is_tried_again_until_it_starts(mount, plain):
     block = plain()
     block["args"] = ["-c", LATE + block["args"][1]]
@@ -406,6 +409,7 @@ async def test_what_a_server_writes_beside_its_answer_does_no_harm(mount, odd, w
     assert await text_of(host, "example_go") == expected
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("way", "error", "said"),
     [
@@ -506,6 +510,7 @@ async def test_a_tool_whose_icon_is_another_waits_for_the_person(mount, odd):
     assert "example_drawn" in host.host.registry.tools
 
 
+@pytest.mark.more
 async def test_tools_for_views_alone_are_hidden(mount, odd):
     tools = tools_of(await mount(odd("hidden")))
     assert [name for name in tools if name.startswith("example")] == ["example_seen", "example_seen_too"]

@@ -105,6 +105,7 @@ async def test_person_watches_a_process_types_into_it_and_ends_it(ui):
     assert (await ui.call("bash_output", process_id=process_id)).data["exited"]
 
 
+@pytest.mark.more
 @in_chromium
 async def test_keys_that_are_typed_while_a_terminal_connects_reach_its_process(ui):
     process_id = await ui.spawn('while read line; do echo "got $line"; done')
@@ -196,6 +197,7 @@ async def test_terminal_is_accessible_in_light_and_dark(ui):
     await ui.page.emulate_media(color_scheme="light")
 
 
+@pytest.mark.more
 @in_chromium
 async def test_lost_connection_is_said_and_comes_back_with_all_output(ui):
     process_id = await ui.spawn("echo before; read; echo after; sleep 600")
@@ -216,6 +218,7 @@ async def problems(page, options=""):
     return [f"{found['id']}: {[node['html'][:150] for node in found['nodes'][:3]]}" for found in serious]
 
 
+@pytest.mark.more
 @in_chromium
 @pytest.mark.usefixtures("needs_sandbox")
 @pytest.mark.spec("S2")

@@ -96,6 +96,7 @@ async def test_command_at_its_limit_ends_with_its_whole_group_and_what_it_wrote_
     assert living() == 0
 
 
+@pytest.mark.more
 @pytest.mark.spec("S5")
 async def test_command_whose_keeper_was_stopped_ends_at_its_limit_with_all_that_came_of_it(host, mark, living):
     script = f"setsid -f bash -c 'exec -a {mark} sleep 600'; exec -a {mark} sleep 600"

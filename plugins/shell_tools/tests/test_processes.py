@@ -43,6 +43,7 @@ async def test_unknown_process_is_an_error_of_its_own(failure):
     assert (await failure("bash", command="ls", process_id="terminal_nobody_0")).type == "process_not_found"
 
 
+@pytest.mark.more
 async def test_last_look_counts_for_each_session(host, spawn, call):
     process_id = await spawn("echo one; read; echo two; read")
     await call("bash_output", process_id=process_id, block=True, filter="one")
@@ -56,6 +57,7 @@ async def test_last_look_counts_for_each_session(host, spawn, call):
     assert (await call("bash_output", process_id=process_id)).data["stdout"] == "one\ntwo\n"
 
 
+@pytest.mark.more
 async def test_character_that_is_written_in_two_parts_is_read_as_one(call, spawn, root):
     process_id = await spawn(r"printf '\xe4\xbd'; touch written; read; printf '\xa0'; sleep 600")
     await wait_until((root / "written").exists)
@@ -70,6 +72,7 @@ async def test_character_that_is_written_in_two_parts_is_read_as_one(call, spawn
     assert (await call("bash_output", process_id=process_id, all=False)).data["stdout"] == ""
 
 
+@pytest.mark.more
 async def test_filter_gives_matching_lines_and_waits_for_one(call, spawn, failure):
     process_id = await spawn("echo starting; echo listening on 80 >&2; sleep 600")
     result = await call("bash_output", process_id=process_id, block=True, filter=r"listening on \d+", timeoutMs=60000)
@@ -80,12 +83,14 @@ async def test_filter_gives_matching_lines_and_waits_for_one(call, spawn, failur
     assert "'('" in error.message
 
 
+@pytest.mark.more
 async def test_waiting_ends_at_its_limit(call, spawn):
     process_id = await spawn("sleep 600")
     result = await call("bash_output", process_id=process_id, block=True, timeoutMs=50)
     assert (result.data["exited"], result.data["exit_code"]) == (False, None)
 
 
+@pytest.mark.more
 async def test_input_reaches_a_running_process(call, spawn, failure, host):
     process_id = await spawn('echo "who?"; read name; echo "hello $name"')
     await call("bash", command="Ada", process_id=process_id)
@@ -95,6 +100,7 @@ async def test_input_reaches_a_running_process(call, spawn, failure, host):
     assert error.type == "process_ended"
 
 
+@pytest.mark.more
 async def test_input_that_nobody_reads_is_an_error_and_not_a_hang(failure, spawn, monkeypatch, root):
     monkeypatch.setattr("agentcore_shell_tools.process.INPUT_SECONDS", 0.2)
     process_id = await spawn("stty raw -echo; touch raw; sleep 600")
@@ -104,6 +110,7 @@ async def test_input_that_nobody_reads_is_an_error_and_not_a_hang(failure, spawn
     assert error.retryable
 
 
+@pytest.mark.more
 async def test_process_with_a_terminal_has_one_and_its_text_is_plain(call, spawn):
     command = r"test -t 1 && test -t 2 && tput cols; printf '\033[31mred\033[0m\nold\rnew\n'; echo err >&2"
     process_id = await spawn(command, terminal=True)
@@ -112,6 +119,7 @@ async def test_process_with_a_terminal_has_one_and_its_text_is_plain(call, spawn
     assert result.data["stderr"] == ""
 
 
+@pytest.mark.more
 @pytest.mark.spec("S5")
 @pytest.mark.parametrize(
     ("command", "count"),
@@ -134,6 +142,7 @@ async def test_killed_process_has_ended_with_all_that_it_started(call, spawn, ma
     assert not again.data["was_running"]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "command",
     [
@@ -152,12 +161,14 @@ async def test_what_a_background_command_starts_goes_on_until_it_is_ended(call, 
     assert living() == 0
 
 
+@pytest.mark.more
 async def test_process_that_dies_by_a_signal_says_which(call, spawn):
     process_id = await spawn("kill -KILL $$")
     result = await call("bash_output", process_id=process_id, block=True)
     assert (result.data["exit_code"], result.data["signal"]) == (None, "SIGKILL")
 
 
+@pytest.mark.more
 @pytest.mark.spec("R2", "K7")
 async def test_model_reaches_processes_of_its_own_session_alone(host, spawn):
     process_id = await spawn("sleep 600")
@@ -184,6 +195,7 @@ async def test_each_process_is_a_resource_of_its_session(host):
     assert outcome.resource_id == second.resource_id
 
 
+@pytest.mark.more
 @pytest.mark.spec("R4")
 async def test_finished_process_closes_its_tab_unless_that_is_pinned_and_stays_readable(host, spawn):
     gate = "read line; echo done; exit 1"
@@ -201,6 +213,7 @@ async def test_finished_process_closes_its_tab_unless_that_is_pinned_and_stays_r
     assert [tab.resource_id for tab in tabs.list_tabs()] == [pinned, running, ended]
 
 
+@pytest.mark.more
 @pytest.mark.spec("S7")
 @pytest.mark.in_server("makes a bound of the module's code another one")
 async def test_background_processes_of_a_session_are_bounded(host, call, spawn, failure, monkeypatch):
@@ -244,6 +257,7 @@ async def test_many_processes_run_at_once(host, mark, living, number_of_processe
     assert living() == 0
 
 
+@pytest.mark.more
 @pytest.mark.spec("S5", "S7")
 async def test_emergency_stop_ends_all_processes(host, spawn, mark, living):
     await spawn(f"trap '' TERM; exec -a {mark} sleep 600")
@@ -268,6 +282,7 @@ async def test_flood_of_output_leaves_memory_flat_and_says_what_was_dropped(call
     assert own.memory_info().rss - before < 60_000_000
 
 
+@pytest.mark.more
 async def test_disabled_module_leaves_nothing_behind(host, spawn, mark, living):
     await spawn(f"exec -a {mark} sleep 600")
     await wait_until(lambda: living() == 1)
@@ -317,6 +332,7 @@ async def test_folder_with_nul_is_refused_in_words(failure):
     assert (await failure("bash", command="ls", cwd="a\0b")).type == "invalid_path"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("has_terminal", [False, True])
 async def test_typed_line_is_answered_with_the_output_that_it_caused(spawn, call, text, has_terminal):
     process_id = await spawn('echo "who?"; read name; echo "hello $name"; read again', terminal=has_terminal)
@@ -336,6 +352,7 @@ async def test_typed_line_that_ends_the_process_is_answered_with_its_end(spawn, 
     assert (result.data["exited"], result.data["exit_code"], result.data["stderr"]) == (True, 3, "bye\n")
 
 
+@pytest.mark.more
 async def test_model_sees_short_ids_and_programs_the_ids_of_resources(host, text):
     async def ask(tool, session_id="s1", **arguments):
         request = CallRequest(tool, arguments, Principal("token"), session_id, reader=ModelReader())

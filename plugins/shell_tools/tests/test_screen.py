@@ -70,6 +70,7 @@ def shown(call):
     return wait
 
 
+@pytest.mark.more
 async def test_menu_is_seen_as_it_is_drawn_and_answered_by_keys(call, spawn, press, shown, text, root: Path):
     (root / "menu.py").write_text(MENU)
     process_id = await spawn(f"{sys.executable} menu.py", terminal=True)
@@ -92,6 +93,7 @@ async def test_menu_is_seen_as_it_is_drawn_and_answered_by_keys(call, spawn, pre
     assert "screen of" not in text(ended)
 
 
+@pytest.mark.more
 @pytest.mark.skipif(shutil.which("less") is None, reason="no less")
 async def test_pages_of_a_pager_are_turned_and_searched(call, spawn, press, shown, root: Path):
     (root / "long.txt").write_text("".join(f"line {number} – grün\n" for number in range(1, 501)))
@@ -105,6 +107,7 @@ async def test_pages_of_a_pager_are_turned_and_searched(call, spawn, press, show
     assert (await call("bash_output", process_id=process_id, block=True)).data["exited"]
 
 
+@pytest.mark.more
 @pytest.mark.skipif(shutil.which("vim") is None, reason="no vim")
 async def test_file_is_edited_in_an_editor(call, spawn, press, shown, root: Path):
     (root / "a.txt").write_text("one\ntwo\n")
@@ -118,6 +121,7 @@ async def test_file_is_edited_in_an_editor(call, spawn, press, shown, root: Path
     assert (root / "a.txt").read_text() == "one\ntwo\nthree\n"
 
 
+@pytest.mark.more
 async def test_keys_without_enter_interrupt_and_answer(call, spawn, press, failure, text):
     process_id = await spawn("read -n 1 -p 'Go on? ' answer; echo; echo got $answer; sleep 600", terminal=True)
     result = await press(process_id, "y", until="got y")
@@ -133,6 +137,7 @@ async def test_keys_without_enter_interrupt_and_answer(call, spawn, press, failu
     assert (await failure("bash", command="", process_id=process_id, keys=["q"])).type == "process_ended"
 
 
+@pytest.mark.more
 async def test_output_that_is_only_written_comes_as_lines(call, spawn, text):
     process_id = await spawn("tput clear; for n in $(seq 100); do echo line $n; done", terminal=True)
     result = await call("bash_output", process_id=process_id, block=True)

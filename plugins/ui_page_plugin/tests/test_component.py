@@ -85,6 +85,7 @@ async def test_scripts_give_their_value_however_they_are_written(
         assert await evaluate(common_server, script) == value
 
 
+@pytest.mark.more
 async def test_what_json_cannot_hold_is_described(common_server: ServerClient, common_page: Page) -> None:
     script = """
         const cycle = {}; cycle.self = cycle;

@@ -165,6 +165,7 @@ async def test_call_that_takes_too_long_or_is_cancelled_is_taken_back(
         assert (await browser.next("cancel"))["callId"] == asked["callId"]
 
 
+@pytest.mark.more
 async def test_call_waits_for_a_browser_that_comes_back_and_is_given_to_it_again(
     server: ServerClient, new_key: Any, connected: Any
 ) -> None:

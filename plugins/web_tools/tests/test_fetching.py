@@ -377,6 +377,7 @@ async def test_pdf_without_text_to_read_says_why_and_is_kept(serve, start, text,
     assert await host.host.store.artifacts.load(result.data["artifact_id"]) == pdf
 
 
+@pytest.mark.more
 @pytest.mark.processes
 @pytest.mark.parametrize("content_type", ["application/octet-stream", "text/plain", ""])
 async def test_document_is_read_as_text_whatever_type_the_server_names(serve, start, text, content_type) -> None:

@@ -65,6 +65,7 @@ async def test_page_without_a_tag_for_its_body_is_read(serve, fetch, begin) -> N
     assert result.data["text"] == "# Garden\n\nTwo **beds**.\n\nPlain end."
 
 
+@pytest.mark.more
 @pytest.mark.spec("T6")
 async def test_page_of_documentation_keeps_code_tables_and_links(read, site) -> None:
     page = await read("docs_page.html")

@@ -246,6 +246,7 @@ async def test_problems_name_file_and_line(open_talk, work):
         assert problem["file"] == f"{work}/skills/{name}/SKILL.md"
 
 
+@pytest.mark.more
 async def test_files_that_are_no_good_make_a_skill_invalid(open_talk, work, tmp_path):
     """Links, files that are no text, huge ones, FIFOs."""
     skills = work / "skills"

@@ -49,6 +49,7 @@ def reading(pages, tool="shelf_read"):
     return play
 
 
+@pytest.mark.more
 async def test_session_longer_than_the_context_ends_its_task(open_talk, provider):
     provider.script = within(LIMIT, reading(16))
     async with open_talk(Shelf(4_000), model={"context_tokens": LIMIT}, **ALLOW) as talk:

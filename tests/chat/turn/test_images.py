@@ -56,6 +56,7 @@ def is_sent(provider, data, at=-1):
     return encoded(data) in json.dumps(provider.requests[at])
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "data",
     [
@@ -172,6 +173,7 @@ async def test_model_that_sees_nothing_is_no_longer_sent_pictures(open_talk, pro
     assert len(provider.requests) == 6 + 4  # four were tried, the last one was not
 
 
+@pytest.mark.more
 async def test_picture_that_a_sub_agent_s_provider_refuses_leaves_the_others(open_talk, provider):
     bad = picture(color="black")
     provider.say("", ("t", "ask_helper", "{}"))

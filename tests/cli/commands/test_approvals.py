@@ -33,6 +33,7 @@ def test_rule_is_tried_on_recorded_calls(place):
     assert "rule.decision" in wrong.err
 
 
+@pytest.mark.more
 def test_server_explains_and_has_nothing_to_revoke(place, running_server):
     done = place.run("approvals", "explain", "clock_set", "zone=Bonn", "--json")
     assert done.json["decision"] == "ask"

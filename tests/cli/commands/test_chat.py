@@ -197,6 +197,7 @@ def test_rejected_call_does_not_run_and_the_model_is_told(place, model, on_termi
     assert "a person rejected this call" in json.dumps(model.asked[1]["messages"][-1])
 
 
+@pytest.mark.more
 def test_conversation_keeps_its_session_and_takes_commands(place, model, on_terminal):
     model.say("first answer")
     model.say("second answer")
@@ -355,6 +356,7 @@ def test_files_of_the_workspace_are_mentioned_by_a_few_letters(place, model, on_
     assert model.asked[0]["messages"][-1]["content"] == "read docs/plan.md now"
 
 
+@pytest.mark.more
 @pytest.mark.spec("K13")
 def test_what_is_typed_while_the_model_works_waits_for_its_turn(place, model, on_terminal):
     model.say("a long story that ends", waits=True)

@@ -1,9 +1,12 @@
 """What tools ask of a person in `agentcore chat`: questions, prompts to send, and forms."""
 
+import pytest
+
 READY = "\x1b[?2004h"
 """What the terminal is told when a line can be edited."""
 
 
+@pytest.mark.more
 def test_question_of_a_tool_is_answered_in_the_terminal(place, model, on_terminal):
     source = (place.folder / "modules" / "clock.py").read_text()
     asking = """
@@ -84,6 +87,7 @@ def test_prompt_stands_in_the_next_line_and_is_sent_by_the_person(place, model, 
     assert model.asked[0]["messages"][-1]["content"] == "Plan my Sunday. Please"
 
 
+@pytest.mark.more
 def test_form_of_a_tool_is_filled_in_at_the_terminal_and_can_be_declined(place, model, on_terminal):
     source = (place.folder / "modules" / "clock.py").read_text()
     asking = """

@@ -30,6 +30,7 @@ def test_options_of_a_former_name_are_completed_and_the_name_itself_is_not(place
     assert complete(place, "agent", "--po") == complete(place, "host", "--po") == ["--pool"]
 
 
+@pytest.mark.more
 def test_tools_and_their_arguments_are_completed_once_they_were_seen(place):
     assert complete(place, "call", "clock_") == []
     place.run("tools")

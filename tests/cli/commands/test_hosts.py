@@ -53,6 +53,7 @@ def test_restart_needs_a_running_server_and_a_host_of_that_name(place, start_ser
     assert "host_not_found" in done.err
 
 
+@pytest.mark.more
 def test_host_that_runs_is_well(place):
     configure(place, away=AWAY | {"python": sys.executable})
     assert finding(place.run("doctor", "--json"), "host away")["level"] == "ok"
@@ -68,6 +69,7 @@ def test_python_that_cannot_run_a_host_is_a_problem(place, python, said):
     assert f"{python} {said}" in found["said"]
 
 
+@pytest.mark.more
 def test_module_that_is_claimed_and_not_listed_is_a_note(place):
     configure(place, away=AWAY | {"modules": ["clock", "other"]})
     found = finding(place.run("doctor", "--json"), "host away")

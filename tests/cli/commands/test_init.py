@@ -5,6 +5,7 @@ import json
 import pytest
 
 
+@pytest.mark.more
 @pytest.mark.spec("M1")
 def test_app_json_lists_what_is_installed_and_the_workspace_is_made(empty_place):
     empty_place.add_module("clock", "def init(runtime): pass\n")

@@ -90,6 +90,7 @@ def test_a_person_logs_in_by_the_address_that_the_command_says(mounted, log_in):
     assert not (mounted.state / "module_secrets" / "mcp_notes.json").exists()
 
 
+@pytest.mark.more
 def test_a_browser_elsewhere_ends_it_by_the_address_at_which_it_ended(mounted, log_in):
     command, address = log_in()
     browser = urllib.request.build_opener(Landing)
@@ -130,6 +131,7 @@ def test_what_cannot_be_is_said_to_be_so(place, words, code, said):
     assert (done.code, said in done.err) == (code, True), done.err
 
 
+@pytest.mark.more
 def test_a_server_that_is_removed_leaves_no_tokens(mounted, agentcore, log_in):
     command, address = log_in()
     allow(address)

@@ -139,6 +139,7 @@ def test_host_is_listed_with_where_it_is_and_what_it_offers(place, paired):
     assert f"clock ({paired['modules'][0]['tools']})" in lines[1]
 
 
+@pytest.mark.more
 def test_host_is_drained_kept_out_let_in_again_and_forgotten(place, paired):
     assert place.run("hosts", "drain", "shed").out == "shed is drained.\n"
     assert place.run("hosts", "undrain", "shed", "--json").json["state"] == "running"

@@ -81,6 +81,7 @@ def test_ids_of_all_kinds_are_given_back_as_they_are(visitor):
         assert visitor.ask("ping", request_id=request_id)["id"] == request_id
 
 
+@pytest.mark.more
 def test_a_client_that_writes_and_never_reads_is_read_no_further(visit, open_shop):
     client = visit()
     client.connect()

@@ -55,6 +55,7 @@ async def test_result_that_is_lost_on_its_way_is_delivered_once(both):
     assert len(await _rows(both, "weigh")) == 1
 
 
+@pytest.mark.more
 async def test_call_that_is_cancelled_while_there_is_no_link_is_ended_at_the_host(both):
     calling = both.working(1)
     await both.begun(1)

@@ -167,6 +167,7 @@ async def test_answers_to_calls_with_the_token_wait_beyond_a_larger_bound(unread
     assert min(await unread.read_all()) > ANSWER_BYTES
 
 
+@pytest.mark.more
 async def test_answers_that_wait_end_when_the_key_of_their_client_is_taken_back(unread, by_hand):
     hand = await by_hand(unread.mcp)
     await unread.call_over_mcp(hand)
@@ -228,6 +229,7 @@ async def test_answers_over_a_pipe_wait_and_are_dropped_once_their_client_reads_
     assert json.loads(await reader.readline()) == {"jsonrpc": "2.0", "id": "last", "result": {}}
 
 
+@pytest.mark.more
 async def test_client_that_reads_its_answers_has_as_many_as_it_likes(unread, by_hand):
     unread.gallery.gate.set()
     hand = await by_hand(unread.mcp)

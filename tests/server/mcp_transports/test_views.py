@@ -207,6 +207,7 @@ async def _show(browser: Browser, html: str, context: dict[str, Any], **options:
     return page, asked
 
 
+@pytest.mark.more
 @pytest.mark.processes
 @pytest.mark.asyncio(loop_scope="session")
 async def test_person_sees_an_edit_line_by_line_and_nothing_in_it_runs_or_hides(browser: Browser, tmp_path: Path):
@@ -231,6 +232,7 @@ async def test_person_sees_an_edit_line_by_line_and_nothing_in_it_runs_or_hides(
     await page.close()
 
 
+@pytest.mark.more
 @pytest.mark.processes
 @pytest.mark.asyncio(loop_scope="session")
 async def test_view_of_an_edit_says_how_a_call_without_a_difference_ended(browser: Browser, tmp_path: Path):
@@ -254,6 +256,7 @@ async def test_view_of_an_edit_says_how_a_call_without_a_difference_ended(browse
     await page.close()
 
 
+@pytest.mark.more
 @pytest.mark.processes
 @pytest.mark.asyncio(loop_scope="session")
 async def test_person_sees_what_a_file_was_that_is_written_anew(browser: Browser, tmp_path: Path):

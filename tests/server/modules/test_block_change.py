@@ -103,6 +103,7 @@ async def test_refused_blocks_change_nothing(server, asker, person):
     assert (await state(asker, "bell_small"))["error"]["type"] == "module_not_found"
 
 
+@pytest.mark.more
 async def test_secrets_of_blocks_are_kept_with_them_and_never_shown(server, asker, person):
     block = {"sound": "ding", "token": "${secret:small_token}"}
     answer = await wanted(asker, {"small": block}, secrets={"small_token": TOKEN})

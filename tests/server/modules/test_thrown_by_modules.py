@@ -170,6 +170,7 @@ RAISED = [
 ]
 
 
+@pytest.mark.more
 @pytest.mark.spec("M6", "S4")
 @pytest.mark.parametrize("tool", ["m_raise", "m_raise_sync"])
 async def test_what_a_tool_raises_is_an_error_of_its_call(make_server, tool):

@@ -71,6 +71,7 @@ async def test_each_bundled_tool_and_argument_is_said_in_chinese_and_nothing_els
     } == set(listed)
 
 
+@pytest.mark.more
 @pytest.mark.processes
 @pytest.mark.source_tree
 async def test_each_bundled_example_runs_in_an_empty_workspace(make_server):

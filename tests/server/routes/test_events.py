@@ -167,6 +167,7 @@ async def read_events(client: socket.socket, last_type: str) -> list[dict]:
     return [json.loads(line[6:]) for line in bytes(data).split(b"\n") if line.startswith(b"data: ")]
 
 
+@pytest.mark.more
 @pytest.mark.spec("S7")
 @pytest.mark.slow
 async def test_slow_reader_is_skipped_others_are_not_and_it_gets_all_later(bare_server):

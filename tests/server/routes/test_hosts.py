@@ -66,6 +66,7 @@ async def host_when(bare_server, fits):
     return host
 
 
+@pytest.mark.more
 async def test_host_is_shown_with_its_process_and_what_it_runs(bare_server):
     pid = (await bare_server.call("far_pid"))["data"]
     host = await host_when(bare_server, lambda host: host["latencyMs"] is not None)
@@ -78,12 +79,14 @@ async def test_host_is_shown_with_its_process_and_what_it_runs(bare_server):
     assert host["python"]
 
 
+@pytest.mark.more
 async def test_resources_of_a_host_are_counted_by_type(bare_server):
     await bare_server.call("far_open")
     await bare_server.call("far_open", session_id="other")
     assert (await host_now(bare_server))["resources"] == [{"type": "desk", "count": 2}]
 
 
+@pytest.mark.more
 async def test_module_says_on_which_host_it_runs(bare_server):
     _, answer = await bare_server.get("/api/modules")
     assert {each["name"]: each["host"] for each in answer["modules"] if each["listed"]} == {"far": "desk", "near": ""}
@@ -137,6 +140,7 @@ async def test_restart_of_the_page_waits_for_a_person_where_code_has_changed(bar
     assert (await bare_server.get("/api/modules/far"))[1]["description"] == "Works very far away."
 
 
+@pytest.mark.more
 async def test_unknown_host_is_an_error_that_names_those_there_are(bare_server):
     status, answer = await bare_server.post("/api/hosts/cloud/restart")
     assert (status, answer["error"]["type"]) == (404, "host_not_found")

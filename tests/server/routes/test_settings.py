@@ -360,6 +360,7 @@ async def test_file_that_is_not_json_is_an_error_with_line_and_column(bare_serve
         assert (problem["line"], problem["file"]) == (2, str(bare_server.folder / "app.json"))
 
 
+@pytest.mark.more
 async def test_file_that_cannot_be_written_is_an_error(bare_server):
     own = bare_server.folder / "modules" / "weather.json"
     nearly_too_large = json.dumps({"unit": "F" * (FILE_BYTES - 100)})

@@ -151,6 +151,7 @@ FILTERED = {"tool=weather_now": 4, "module=weather": 5, "outcome=city_not_found"
 """How many calls fit what an address says."""
 
 
+@pytest.mark.more
 async def test_address_with_a_filter_shows_what_fits(ui):
     await call(ui, "weather_now", {"city": "Oslo"})
     await call(ui, "weather_now", {"city": "Atlantis"})
@@ -221,6 +222,7 @@ async def test_call_leads_to_those_it_made_and_back(ui):
     await expect(page.get_by_role("heading", name="weather_trip")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_call_is_run_again_in_the_console_without_what_is_masked(ui):
     envelope = await call(ui, "weather_now", {"city": "Oslo", "password": "hunter2"})
     page = await ui.page(f"#/activity/{envelope['callId']}")
@@ -243,6 +245,7 @@ async def test_call_that_is_not_in_the_record_is_said_to_be_none(ui):
     await expect(page.get_by_role("heading", name="There is no such call")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_call_on_the_way_shows_its_progress_and_is_cancelled(ui):
     page = await ui.page("#/activity")
     await expect(page.get_by_text("No call is on the way")).to_be_visible()
@@ -294,6 +297,7 @@ async def test_ninety_thousand_rows_are_looked_at_anywhere_with_few_in_the_page(
     await expect(top_row(page)).to_contain_text('"number":89995')
 
 
+@pytest.mark.more
 async def test_list_longer_than_a_browser_can_make_an_element_is_reached_to_its_end(bare_page):
     page = await bare_page()
     await page.evaluate(
@@ -334,6 +338,7 @@ async def test_list_is_used_by_keyboard(ui):
     await expect(top_row(page)).to_be_focused()
 
 
+@pytest.mark.more
 async def test_what_is_read_stays_in_its_place_while_calls_end(ui):
     await fill(ui.host.store.record, 1000)
     page = await ui.page("#/activity")
@@ -365,6 +370,7 @@ async def test_paused_list_keeps_new_calls_back(ui):
     await expect(rows(page)).to_have_count(2)
 
 
+@pytest.mark.more
 async def test_thousands_of_calls_at_once_are_few_questions_to_the_server(ui):
     """The page is told of each call, and asks for rows a few times, not once a call."""
     page = await ui.page("#/activity")
@@ -394,6 +400,7 @@ async def test_lost_events_are_made_up_for(ui):
     await expect(rows(page)).to_have_text([re.compile("Rome"), re.compile("Oslo")])
 
 
+@pytest.mark.more
 async def test_call_that_ends_while_the_list_loads_is_shown_once(ui):
     """The answer with the list was made before the call ended, and comes after the page was told of it."""
     page = await ui.page("#/activity")

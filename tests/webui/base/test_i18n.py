@@ -64,6 +64,7 @@ def test_chinese_texts_use_one_form_of_address(folder):
     assert [str(path) for path in own if POLITE_YOU in path.read_text("utf-8")] == []
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("language", "expected"),
     [
@@ -85,6 +86,7 @@ async def test_numbers_times_and_plurals_are_those_of_the_language(start_webui, 
     assert samples[-1].startswith(expected[-1])
 
 
+@pytest.mark.more
 async def test_text_that_is_not_there_is_an_error_in_the_console_and_shows_its_key(start_webui):
     ui = await start_webui()
     ui.allowed_errors.append("no text for modules.nothing")

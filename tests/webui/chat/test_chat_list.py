@@ -46,6 +46,7 @@ async def test_chat_is_renamed_in_place_and_deleted_after_a_question(open_chat):
     await expect(chat.page.get_by_role("heading", name="What shall we do?")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_address_of_a_chat_that_is_not_there_says_so(open_chat):
     chat = await open_chat()
     chat.ui.allowed_errors.append("404")

@@ -206,6 +206,7 @@ async def test_mode_is_said_in_words_and_one_that_asks_less_waits_for_a_person(o
     await expect(chat.page.get_by_role("button", name="Which calls wait for you: No tools")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_menu_of_choices_works_by_keyboard(open_chat):
     chat = await open_chat()
     opener = chat.page.get_by_role("button", name="Which calls wait for you: Ask always")

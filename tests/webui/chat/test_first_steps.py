@@ -116,6 +116,7 @@ async def test_what_does_not_work_is_said_at_its_field_and_nothing_is_stored(
     await expect(chat.page.locator("ac-provider-form").get_by_role("alert")).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_form_without_anything_in_it_asks_for_a_key(open_chat):
     chat = await open_chat(has_model=False)
     await enter(chat)
@@ -140,6 +141,7 @@ async def test_test_that_takes_long_can_be_cancelled(open_chat, provider):
     await expect(chat.page.get_by_label("API key")).to_have_value("sk-1")
 
 
+@pytest.mark.more
 async def test_key_of_another_provider_goes_to_its_form(open_chat):
     chat = await open_chat(has_model=False)
     await chat.page.get_by_label("API key").fill("sk-ant-entered")

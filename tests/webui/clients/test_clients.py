@@ -59,6 +59,7 @@ async def test_client_that_leaves_is_shown_as_former_while_one_looks_on(start_we
     await expect(row(page, "robot")).to_contain_text("hand 1")
 
 
+@pytest.mark.more
 async def test_calls_are_counted_while_one_looks_on(start_webui):
     ui = await start_webui(modules=[Shop], config={"clients": {"robot": {"mode": "allow"}}})
     client = await connected(ui, "robot")

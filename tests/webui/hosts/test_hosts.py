@@ -100,6 +100,7 @@ async def test_restart_is_confirmed_where_something_goes_on(show):
     assert player.sent == []
 
 
+@pytest.mark.more
 async def test_host_that_cannot_run_is_shown_with_what_it_wrote(show, axe_problems):
     page, _ = await show("processes", "running", viewport=PHONE)
     shown = host_card(page, "shelf")
@@ -109,6 +110,7 @@ async def test_host_that_cannot_run_is_shown_with_what_it_wrote(show, axe_proble
     assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
+@pytest.mark.more
 async def test_hosts_are_accessible_and_an_idle_one_is_restarted_by_keyboard(show, axe_problems):
     page, player = await show("processes", "exited")
     await expect(host_card(page)).to_contain_text("Had to start again")

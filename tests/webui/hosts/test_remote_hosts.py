@@ -71,6 +71,7 @@ async def test_host_that_was_never_added_says_what_to_start_there(show):
     await expect(host_card(page, "nas").locator("dl")).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_host_is_drained_and_takes_work_again_by_keyboard(show):
     page, player = await show("machines", "running")
     await page.get_by_role("button", name="Drain laptop").focus()
@@ -187,6 +188,7 @@ async def test_what_a_host_says_of_itself_neither_hides_nor_bursts_the_page(show
     assert await axe_problems(page) == []
 
 
+@pytest.mark.more
 async def test_states_are_accessible_and_said_in_chinese(show, axe_problems):
     hosts = [remote(f"box{n}", state) for n, state in enumerate(STATES)]
     page, _ = await show("machines", "running", hosts=hosts, locale="zh")

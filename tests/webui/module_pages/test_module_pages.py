@@ -230,6 +230,7 @@ async def test_side_bar_lists_the_page_and_its_script_is_loaded_at_first_use(sta
     await expect(page.get_by_role("navigation").get_by_role("link", name="天气")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_element_gets_a_client_for_tools_events_and_its_own_routes(ui):
     page = await ui.page("#/pages/weather")
     await page.get_by_role("button", name="Ask").click()

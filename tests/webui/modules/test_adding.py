@@ -96,6 +96,7 @@ async def test_secret_of_a_pasted_block_is_kept_as_one_under_the_name_that_was_c
     assert app_json(ui)["bells"] == BLOCKS | {"small": block}
 
 
+@pytest.mark.more
 async def test_two_secrets_of_one_text_are_named_and_left_each_by_itself(ui):
     page = await ui.page("#/modules")
     dialog = await opened(page)
@@ -139,6 +140,7 @@ async def test_one_block_alone_gets_its_name_and_family_in_the_dialog(ui):
     assert app_json(ui)["bells"] == BLOCKS | {"tiny": {"sound": "ding"}}
 
 
+@pytest.mark.more
 async def test_wrong_text_and_a_block_that_is_refused_are_told_in_the_dialog(ui):
     ui.allowed_errors.append("400")
     page = await ui.page("#/modules")

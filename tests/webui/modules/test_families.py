@@ -71,6 +71,7 @@ async def test_failed_block_says_nothing_of_settings_that_are_not_set(ui):
     await expect(settings).not_to_contain_text("What is set stays in its place")
 
 
+@pytest.mark.more
 async def test_long_title_of_a_module_leaves_room_for_its_page(ui):
     page = await ui.page("#/modules/bell_long")
     heading = page.get_by_role("heading", level=1)

@@ -275,6 +275,7 @@ async def test_module_that_is_tried_again_says_when_and_what_its_program_wrote(s
     await expect(page.get_by_text("Ready", exact=True)).to_be_visible()
 
 
+@pytest.mark.more
 async def test_list_tells_state_and_content_of_each_module(ui):
     page = await ui.page("#/modules")
     await expect(row(page, "Clock")).to_contain_text("Ready")
@@ -323,6 +324,7 @@ async def test_state_follows_what_others_do(ui):
     await expect(row(page, "Waiting")).to_contain_text("Ready")
 
 
+@pytest.mark.more
 async def test_module_is_disabled_at_once_and_the_calls_that_ended_with_it_are_told(ui):
     page = await ui.page("#/modules")
     async with asyncio.TaskGroup() as group:

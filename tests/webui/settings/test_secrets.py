@@ -60,6 +60,7 @@ async def test_secret_is_removed_once_confirmed(start):
     assert read_secrets(ui.host.state.path) == {}
 
 
+@pytest.mark.more
 async def test_without_secrets_the_page_says_what_they_are_for(start_webui):
     ui = await start_webui()
     page = await ui.page("#/settings/-secrets")

@@ -342,6 +342,7 @@ async def test_changes_are_undone_and_discarded(ui):
     await expect(unsaved).to_be_hidden()
 
 
+@pytest.mark.more
 async def test_value_from_the_environment_is_read_only(start_webui):
     ui = await start_webui(files={"weather": WEATHER}, environ={"AGENTCORE_CONFIG__WEATHER__COUNT": "5"})
     page = await ui.page("#/settings/weather")
@@ -422,6 +423,7 @@ async def test_module_without_settings_and_one_that_is_not_there(ui):
     await expect(page.get_by_role("heading", name="No such module")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_module_whose_code_does_not_load_says_where_its_settings_stand(start_webui):
     ui = await start_webui(files={"weather": "raise RuntimeError('no')"}, config=CONFIG)
     page = await ui.page("#/settings/weather")

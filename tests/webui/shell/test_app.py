@@ -115,6 +115,7 @@ async def test_reload_restores_the_view_without_a_new_log_in(ui):
     await expect(page).to_have_url(re.compile(r"/#/modules$"))
 
 
+@pytest.mark.more
 async def test_unknown_address_says_so_and_leads_home(ui):
     page = await ui.page("#/no/such/thing")
     await expect(page.get_by_text("There is nothing here")).to_be_visible()

@@ -85,6 +85,7 @@ async def test_stop_that_is_not_confirmed_ends_nothing(ui):
     assert ui.host.calls.stopped is None
 
 
+@pytest.mark.more
 async def test_page_that_opens_after_a_stop_shows_it_on_a_phone_too(ui):
     page = await ui.page(viewport={"width": 390, "height": 844})
     await ui.host.emergency_stop(Principal("cli"))
@@ -93,6 +94,7 @@ async def test_page_that_opens_after_a_stop_shows_it_on_a_phone_too(ui):
     await expect(page.get_by_role("banner").get_by_role("button", name="Stopped")).to_be_disabled()
 
 
+@pytest.mark.more
 async def test_stop_that_does_not_reach_the_server_says_so(ui):
     ui.allowed_errors.append("Failed to load resource")
     page = await ui.page()

@@ -61,6 +61,7 @@ async def test_skill_is_switched_off_for_an_agent_once_that_is_confirmed(start_w
     assert json.loads((ui.folder / "app.json").read_text())["agents"]["reader"] == {"system_parts": ["*", "!skill:pdf"]}
 
 
+@pytest.mark.more
 async def test_without_skills_it_says_where_they_go(start_webui, tmp_path):
     (tmp_path / "work").mkdir()
     ui = await start_webui([], roots=(tmp_path / "work",))

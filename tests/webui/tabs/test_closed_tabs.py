@@ -81,6 +81,7 @@ async def test_tab_of_a_host_is_opened_again_on_that_host_alone(ui):
     await page.reload()  # other tests use this page, and the tabs are on no host
 
 
+@pytest.mark.more
 async def test_closed_tab_is_closed_for_good_by_one_click(ui):
     before = [tab.last_seen.title for tab in ui.host.tabs.list_tabs()]
     page = await ui.page()

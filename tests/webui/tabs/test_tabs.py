@@ -153,6 +153,7 @@ async def test_tabs_are_moved_by_keyboard_and_stay_so_in_every_page(start_rooms)
     await expect_order(page, "Attic", "Kitchen", "Library")
 
 
+@pytest.mark.more
 async def test_only_one_tab_stands_in_the_way_of_the_tab_key(start_rooms):
     ui = await start_rooms("Kitchen", "Library", "Attic")
     page = await ui.page()
@@ -281,6 +282,7 @@ async def test_document_is_called_as_the_tab_that_is_shown(start_rooms):
     await expect(page).to_have_title("use_room · Tools · agentcore")
 
 
+@pytest.mark.more
 async def test_closing_a_tab_asks_and_ends_its_resource(start_rooms):
     ui = await start_rooms("Kitchen", "Library", "Attic")
     page = await ui.page()
@@ -316,6 +318,7 @@ async def test_closing_a_pinned_tab_leaves_its_resource_and_it_can_be_shown_agai
     await expect_order(page, "Library", "Kitchen")
 
 
+@pytest.mark.more
 async def test_what_keeps_running_goes_on_without_its_tab_until_its_view_is_opened(start_rooms):
     ui = await start_rooms("Kitchen", "Library")
     page = await ui.page()
@@ -331,6 +334,7 @@ async def test_what_keeps_running_goes_on_without_its_tab_until_its_view_is_open
     await expect_order(page, "Library", "Kitchen")
 
 
+@pytest.mark.more
 async def test_switching_changes_what_is_shown_and_interrupts_nothing(start_rooms):
     ui = await start_rooms("Kitchen", "Library")
     page = await ui.page()
@@ -365,6 +369,7 @@ async def test_view_of_what_has_ended_says_so_and_leads_on(start_rooms):
     await expect(page).to_have_url(re.compile("#/pages/rooms$"))
 
 
+@pytest.mark.more
 async def test_tab_goes_with_its_resource_and_all_are_read_anew_after_a_lost_connection(start_rooms):
     ui = await start_rooms("Kitchen", "Library")
     page = await ui.page()

@@ -78,6 +78,7 @@ async def test_page_of_a_tool_says_in_words_what_it_may_do(open_tool):
     await expect(about.get_by_role("link", name="lab")).to_have_attribute("href", "#/modules/lab")
 
 
+@pytest.mark.more
 @pytest.mark.spec("M5")
 async def test_progress_is_shown_and_a_call_is_cancelled(open_tool):
     ui, page, lab = await open_tool("lab_wait")
@@ -114,6 +115,7 @@ async def test_what_the_page_finds_wrong_is_not_sent_unless_the_person_wants_it(
     assert lab.calls == 0
 
 
+@pytest.mark.more
 async def test_wrong_arguments_that_the_server_names_are_shown_at_their_fields(open_tool):
     """The page lets a number pass that the server's rules for numbers do not."""
     _, page, _ = await open_tool("rules_halve")
@@ -213,6 +215,7 @@ async def test_session_and_time_limit_reach_the_call(open_tool):
     assert [call["outcome"] for call in body["calls"]] == ["timeout"]
 
 
+@pytest.mark.more
 async def test_run_that_a_reload_interrupted_is_said_to_be_unknown(open_tool):
     _, page, lab = await open_tool("lab_quiet")
     await page.get_by_role("button", **RUN).click()
@@ -271,6 +274,7 @@ async def test_long_text_is_an_artifact_that_is_read_in_parts_and_searched(open_
     await expect(text).to_contain_text("line 120000 of a long text")
 
 
+@pytest.mark.more
 async def test_artifact_is_saved_as_a_file(open_tool, tmp_path):
     _, page, _ = await open_tool("lab_text")
     await page.get_by_role("button", **RUN).click()

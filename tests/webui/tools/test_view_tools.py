@@ -102,6 +102,7 @@ async def test_without_tools_the_way_to_the_modules_is_shown(start_webui):
     await expect(page.get_by_role("heading", name="Modules", level=1)).to_be_visible()
 
 
+@pytest.mark.more
 async def test_tools_come_and_go_with_their_modules_while_the_page_is_open(start_webui):
     source = SECRET_FIELD
     ui = await start_webui(files={"vault": source, "other": source.replace("vault", "other")})
@@ -150,6 +151,7 @@ async def test_tool_is_found_by_a_few_letters_and_run_by_keyboard_alone(open_too
     await expect(page.locator("ac-result").get_by_text("7")).to_be_visible()
 
 
+@pytest.mark.more
 async def test_arrow_keys_walk_through_the_list(open_tool):
     _, page, _ = await open_tool()
     await page.get_by_role("searchbox", name="Find a tool").focus()
@@ -163,6 +165,7 @@ async def test_arrow_keys_walk_through_the_list(open_tool):
     await expect(page.get_by_role("heading", name="lab_wait", level=1)).to_be_visible()
 
 
+@pytest.mark.more
 async def test_search_stays_over_a_reload_and_a_miss_says_so(open_tool):
     _, page, _ = await open_tool()
     await page.get_by_role("searchbox", name="Find a tool").fill("city")
@@ -232,6 +235,7 @@ async def test_first_sentence_stands_as_plain_text_in_lists(others):
     await expect(page.get_by_role("link", name="Type a note").get_by_role("paragraph")).to_have_text("按 text 写便条。")
 
 
+@pytest.mark.more
 async def test_what_is_within_an_argument_is_said_in_the_language_of_the_page_too(others):
     """In entries of lists, and in entries of lists within these, of a type that holds itself."""
     page = await others.page("#/tools/errands_plan", locale="zh-CN")
@@ -242,6 +246,7 @@ async def test_what_is_within_an_argument_is_said_in_the_language_of_the_page_to
     await expect(page.get_by_text("What is to be done.")).to_have_count(0)
 
 
+@pytest.mark.more
 async def test_the_icon_of_a_tool_stands_beside_its_name_in_the_theme_and_no_script_of_it_runs(others):
     page = await others.page("#/tools/coins_toss", color_scheme="light")
     images = page.locator("ac-tool-icon img")

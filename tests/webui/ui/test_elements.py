@@ -98,6 +98,7 @@ async def test_errors_and_messages_are_text_and_never_html(mount):
     assert await shown.page.evaluate("window.hacked") is None
 
 
+@pytest.mark.more
 async def test_messages_go_by_themselves_and_errors_stay_until_they_are_closed(mount):
     shown = await mount("ac-toasts", options={"is_reused": False})
     await shown.page.clock.install()

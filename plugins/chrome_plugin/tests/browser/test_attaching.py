@@ -319,6 +319,7 @@ async def test_debugging_port_is_out_of_its_pages_reach(host, person):
         assert (error.type, error.context["reason"]) == ("url_blocked", "own_address")
 
 
+@pytest.mark.more
 async def test_points_of_screenshots_are_hit_on_a_screen_of_two_pixels_each(elsewhere, browser_program, tmp_path, site):
     switches = ("--force-device-scale-factor=2", "--window-size=1000,800")
     async with (

@@ -91,6 +91,7 @@ async def test_download_beyond_the_bound_is_given_up(host, site, site_module, se
     assert result.data["failedDownloads"][0]["type"] == "result_too_large"
 
 
+@pytest.mark.more
 async def test_browsers_by_id_are_one_each_and_close(host, site):
     first = (await act(host, "chrome_launch")).data["browserId"]
     tab = (await act(host, "chrome_new_tab", browserId=first, url=site.url("/form"))).data["tabId"]

@@ -151,6 +151,7 @@ async def test_crashed_page_comes_back_at_its_last_address(hosting, tmp_path, si
         assert (await host.call("browser_navigate", url=site.url("/second"))).data["title"] == "Second"
 
 
+@pytest.mark.more
 async def test_nothing_is_waited_for_in_a_page_that_has_gone_nowhere(host):
     for tool, arguments in [("browser_click", {"selector": "a"}), ("browser_wait_for", {"text": "Welcome"})]:
         outcome = await host.outcome(tool, arguments, session_id="blank")
@@ -193,6 +194,7 @@ async def test_missing_browser_says_where_it_looked(start_host):
     assert outcome.error.context["looked"] == ["/nowhere/chromium"]
 
 
+@pytest.mark.more
 async def test_program_that_is_no_browser_fails_to_launch(start_host, tmp_path):
     program = tmp_path / "program"
     program.write_text("#!/bin/sh\necho 'no room left on the shelf' >&2\nexit 1\n")

@@ -174,6 +174,7 @@ async def test_person_answers_a_dialog(preview_server, act, site):
     assert "confirm true" in (await act("browser_get_dom", selector="#out")).data["dom"]
 
 
+@pytest.mark.more
 @here_first
 async def test_preview_of_a_page_that_is_closed_ends(preview_server, act, site):
     page = (await act("browser_navigate", url=site.url("/"))).data["resourceId"]

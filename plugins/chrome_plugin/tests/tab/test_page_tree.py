@@ -51,6 +51,7 @@ async def test_all_that_a_person_can_act_on_has_a_reference(act, lines_of, site)
         ref_in(lines, said)
 
 
+@pytest.mark.more
 async def test_what_only_listens_for_its_parts_has_no_reference(act, lines_of, site):
     await act("browser_navigate", url=site.url("/acted-on"))
     lines = await lines_of()

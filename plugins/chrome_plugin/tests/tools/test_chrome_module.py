@@ -23,6 +23,7 @@ async def test_page_is_clicked_filled_typed_and_read(call, tab, site):
     assert "name=newer" in (await call("chrome_get_text", tabId=tab, selector="#out")).data["text"]
 
 
+@pytest.mark.more
 async def test_values_of_password_fields_are_not_in_html(call, tab, site):
     await call("chrome_navigate", tabId=tab, url=site.url("/form"))
     html = (await call("chrome_get_content", tabId=tab)).data["html"]
@@ -63,6 +64,7 @@ async def test_script_that_fails_is_told_with_its_stack(failure, tab):
     assert error.untrusted
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("timeout_ms", [1, 5, 20, 500])
 async def test_script_that_never_ends_is_stopped_and_the_tab_goes_on(timeout_ms, call, failure, tab):
     error = await failure("chrome_evaluate", tabId=tab, script="while (true);", timeoutMs=timeout_ms)

@@ -269,6 +269,7 @@ def test_diff_agrees_with_the_standard_library(old: str, new: str) -> None:
         )
 
 
+@pytest.mark.more
 @settings(max_examples=300, deadline=None)
 @given(
     text=st.text("ab\n\r é", max_size=30),

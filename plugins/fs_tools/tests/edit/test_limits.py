@@ -43,6 +43,7 @@ class CancelledAfter:
         return self.left < 0
 
 
+@pytest.mark.more
 async def test_edit_that_would_make_a_huge_file_is_refused_before_it_is_made(call, failure, root: Path) -> None:
     (root / "a.txt").write_text("a")
     error = await failure("edit", path="a.txt", edits=[DOUBLING] * 34)

@@ -41,6 +41,7 @@ def needs_pypdf() -> None:
     pytest.importorskip("pypdf")
 
 
+@pytest.mark.more
 @pytest.mark.usefixtures("needs_pypdf")
 async def test_pdf_is_read_as_its_text_in_pages(call, text, root: Path) -> None:
     (root / "a.pdf").write_bytes(make_pdf("Hello harbour", "Second page"))
@@ -226,6 +227,7 @@ _OUTSIDE = '<!DOCTYPE d [<!ENTITY a SYSTEM "file:///etc/passwd">]><d><p><t>&a;</
 _DEEP = "<d>" * 200_000
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("body", "why"),
     [

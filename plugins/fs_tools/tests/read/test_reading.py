@@ -162,6 +162,7 @@ async def test_picture_beyond_the_bound_is_refused(failure, root: Path) -> None:
     assert (await failure("read_file", path="big.png")).type == "file_too_large"
 
 
+@pytest.mark.more
 async def test_large_file_is_read_in_part(call, text, root: Path) -> None:
     with (root / "big.txt").open("w") as file:
         for start in range(0, 1_200_000, 1_000):

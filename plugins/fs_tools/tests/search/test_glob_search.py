@@ -129,6 +129,7 @@ def test_cancelled_search_ends(tree: Path) -> None:
     assert caught.value.type == "cancelled"
 
 
+@pytest.mark.more
 @pytest.mark.spec("S7")
 async def test_model_gets_as_many_paths_as_fit_and_how_many_are_left_out(start, text, root: Path) -> None:
     for number in range(1_100):

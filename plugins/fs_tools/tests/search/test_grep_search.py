@@ -380,6 +380,7 @@ def test_line_that_ripgrep_reports_but_that_is_not_there_is_dropped(root: Path, 
     assert result.content == f"2 matching lines in 1 file\n\na.txt\n{shown}"
 
 
+@pytest.mark.more
 def test_search_whose_output_is_cut_before_a_match_says_so(root: Path, tmp_path: Path) -> None:
     """A ripgrep that writes without end, and never of a match."""
     (root / "a.txt").touch()

@@ -37,6 +37,7 @@ async def test_pipe_in_the_place_of_an_ignore_file_does_not_hang_a_search(call, 
     assert (await call("glob", pattern="**", no_ignore=True)).data["paths"] == ["a.txt"]
 
 
+@pytest.mark.more
 @pytest.mark.spec("S3")
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds another process")
 async def test_endless_ignore_file_ends_a_search(failure, root: Path) -> None:

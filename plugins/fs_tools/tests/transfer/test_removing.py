@@ -25,6 +25,7 @@ async def test_link_is_deleted_and_not_its_target(call, root: Path, tmp_path: Pa
     assert (tmp_path / "outside/a").exists()
 
 
+@pytest.mark.more
 async def test_full_folder_goes_only_recursively(call, failure, text, root: Path, tmp_path: Path) -> None:
     (root / "a/b").mkdir(parents=True)
     (root / "a/b/c").touch()

@@ -162,6 +162,7 @@ async def test_nothing_planted_runs_when_a_person_works_there(
     assert not mark.exists()
 
 
+@pytest.mark.more
 @pytest.mark.in_server("patches the module's code")
 async def test_what_is_written_through_memory_after_a_look_is_seen(host, root, monkeypatch):
     """Such a write leaves no mark on the file."""
@@ -228,6 +229,7 @@ async def test_password_file_of_the_system_is_not_there(host):
     assert ":" not in data["output"].replace("cat:", "").replace("shadow:", "")
 
 
+@pytest.mark.more
 async def test_link_among_the_caches_leads_nothing_to_another_place(host, tmp_path):
     data = (
         await host.call("bash", command="rm -rf $CARGO_HOME; ln -sfn /oldroot/etc $CARGO_HOME; ls -ld $CARGO_HOME")

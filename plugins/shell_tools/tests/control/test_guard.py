@@ -49,6 +49,7 @@ def put_aside(data) -> list[str]:
     return sorted(each["path"] for each in data["put_aside"])
 
 
+@pytest.mark.more
 async def test_command_beside_one_that_sleeps_is_looked_at(host, bash, root, monkeypatch):
     """It comes and goes between two looks; what sleeps meanwhile does not speak for it."""
     monkeypatch.setattr("agentcore.supervision.control_files.control_files.LOOK_SECONDS", 1.0)
@@ -59,6 +60,7 @@ async def test_command_beside_one_that_sleeps_is_looked_at(host, bash, root, mon
     assert not (root / ".envrc").exists()
 
 
+@pytest.mark.more
 async def test_repository_cannot_be_moved_away_to_make_another_in_its_place(bash, repository):
     data = await bash("mv .git g2; cp -r g2 .git; echo 'touch pwned' > .git/hooks/post-commit; rm -rf .git/hooks; true")
     assert "busy" in data["output"]
@@ -160,6 +162,7 @@ async def test_changed_file_gets_its_old_content_back(bash, root):
     assert (root / "d2/AGENTS.md").read_text() == "as it was"
 
 
+@pytest.mark.more
 async def test_usual_work_with_git_goes_on_without_a_word(bash, root, git):
     upstream = root / "upstream"
     upstream.mkdir()
@@ -235,6 +238,7 @@ async def test_folder_of_the_person_stays_theirs_when_a_command_moves_it(bash, r
     assert put_aside(copied) == ["AGENTS.md"]
 
 
+@pytest.mark.more
 async def test_rebase_that_stops_half_way_goes_on_without_what_the_program_would_have_run(bash, root, git):
     conflict = """
     git init -q p && cd p && git config user.name a && git config user.email a@b && echo 1 > f && git add f
@@ -254,6 +258,7 @@ async def test_rebase_that_stops_half_way_goes_on_without_what_the_program_would
     assert (root / "p/g").exists()
 
 
+@pytest.mark.more
 async def test_step_that_the_person_planned_stays(bash, repository, git):
     todo = repository / ".git/rebase-merge/git-rebase-todo"
     todo.parent.mkdir()
@@ -285,6 +290,7 @@ async def test_link_of_the_person_leads_to_protected_files(bash, root):
     assert (root / "dotfiles/config/other.conf").exists()
 
 
+@pytest.mark.more
 async def test_link_in_what_a_command_made_leads_nowhere_else(bash, root):
     (root / "mine/fish").mkdir(parents=True)
     (root / "mine/fish/notes").touch()
@@ -295,6 +301,7 @@ async def test_link_in_what_a_command_made_leads_nowhere_else(bash, root):
     assert (root / "mine/fish/notes").exists()
 
 
+@pytest.mark.more
 async def test_background_process_is_looked_at_while_it_runs(host, root):
     started = await host.call("bash", command="echo x > .envrc; sleep 600", background=True)
     await wait_until((root / f".envrc{_ASIDE}").exists)

@@ -136,6 +136,7 @@ async def test_what_decides_what_runs_outside_cannot_be_changed(sandboxed, root,
     assert result.data["output"].endswith("works\n")
 
 
+@pytest.mark.more
 @confined
 async def test_command_in_the_sandbox_ends_like_any_other(sandboxed, mark, living):
     script = f"trap '' TERM; setsid -f bash -c 'exec -a {mark} sleep 600'; exec -a {mark} sleep 600"
@@ -190,6 +191,7 @@ async def test_sandbox_is_there_without_any_setting_and_doctor_is_told(agentcore
     assert "commands run in it" in note[0]
 
 
+@pytest.mark.more
 @confined
 async def test_no_file_of_the_kernel_can_be_opened_for_writing(sandboxed):
     script = """
@@ -239,6 +241,7 @@ os.execv({shutil.which("bwrap")!r}, ["bwrap", *kept])
     assert "/proc/sys/" in host.problems()[0]
 
 
+@pytest.mark.more
 @confined
 @pytest.mark.parametrize(
     ("settings", "command", "advice"),
