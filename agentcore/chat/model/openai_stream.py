@@ -184,6 +184,7 @@ class _Calls:
     def __init__(self, offered: Sequence[str]) -> None:
         self._offered = offered
         self._calls: list[_Call] = []
+        self._last_name = ""
         self._size = AnswerSize()
 
     def __bool__(self) -> bool:
@@ -212,6 +213,9 @@ class _Calls:
         if isinstance(arguments, dict):
             arguments = json.dumps(arguments, ensure_ascii=False)
         arguments = _text_or_empty(arguments)
+        if name != self._last_name:  # many servers repeat it with each piece of the arguments
+            self._size.add(name)
+            self._last_name = name
         self._size.add(arguments)
         call = self._find_call(index, call_id, name, arguments)
         call.add(call_id, name, arguments)

@@ -2,6 +2,7 @@
 
 import json
 import random
+import string
 
 import pytest
 from hypothesis import given
@@ -34,10 +35,14 @@ async def test_answer_that_repeats_itself_is_stopped_and_continues(open_talk, pr
     assert "repeated the same text word for word" in json.dumps(provider.requests[-1])
 
 
-async def test_endless_arguments_are_stopped(open_talk, provider):
-    piece = {"index": 0, "id": "a", "function": {"name": "note_add", "arguments": "x" * 100_000}}
-    chunk = openai_chunk({"index": 0, "delta": {"tool_calls": [piece]}, "finish_reason": None})
-    provider.say(raw=chunk * 25)
+@pytest.mark.parametrize("field", ["arguments", "name"])
+async def test_endless_calls_are_stopped(open_talk, provider, field):
+    def piece(letter):
+        function = {"name": "note_add"} | {field: letter * 100_000}
+        call = {"index": 0, "id": "a", "function": function}
+        return openai_chunk({"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": None})
+
+    provider.say(raw=b"".join(map(piece, string.ascii_lowercase)))
     async with open_talk(Notes()) as talk:
         events = await talk.post("Go on")
     assert [event["error"]["type"] for event in events if "error" in event] == ["answer_cut"]
