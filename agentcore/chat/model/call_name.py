@@ -5,14 +5,14 @@ from typing import NamedTuple
 
 
 class CallName(NamedTuple):
-    """What the chunks so far can mean.
+    """The name so far, with every other name that the chunks may add up to.
 
     A chunk continues the name, or repeats it from its beginning, alone or with more. `pa` and `paya` are both: only the
     names of the offered tools show whether this is `papaya` or `paya`.
 
     Args:
         text: The name, if each chunk that can be a repetition is one.
-        readings: All that the chunks can mean and that an offered tool's name begins with.
+        readings: The names that the chunks may add up to, if an offered tool's name begins with them.
     """
 
     text: str = ""

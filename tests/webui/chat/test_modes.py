@@ -145,12 +145,12 @@ async def test_message_waits_until_the_mode_that_was_chosen_before_it_holds(open
     await chat.until_idle()
     answering = asyncio.Event()
 
-    async def hold(route):
+    async def delay_patch(route):
         if route.request.method == "PATCH":
             await answering.wait()
         await route.continue_()
 
-    await chat.page.route("**/api/sessions/*", hold)
+    await chat.page.route("**/api/sessions/*", delay_patch)
     chat.provider.say("", add("salt"))
     chat.provider.say("No salt, then.")
     async with chat.page.expect_request(lambda request: request.method == "PATCH"):

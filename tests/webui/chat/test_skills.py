@@ -48,12 +48,12 @@ async def test_skill_is_left_out_of_one_chat(open_chat, roots):
     item = told.get_by_role("listitem").filter(has_text="Begin a message with /pdf-forms to use it.")
     answering = asyncio.Event()
 
-    async def hold(route):
+    async def delay_patch(route):
         if route.request.method == "PATCH":
             await answering.wait()
         await route.continue_()
 
-    await chat.page.route("**/system", hold)
+    await chat.page.route("**/system", delay_patch)
     await item.get_by_role("checkbox").click()
     await expect(item).to_contain_text("left out")
     await chat.page.keyboard.press("Escape")
