@@ -40,7 +40,8 @@ _OF_CAUSE = re.compile(r"does not satisfy|^npm (?:error|ERR!) (?!(?:code|errno|s
 """What uv says of an interpreter or package of the wrong version, and npm of a failure, before what follows from it."""
 _FRAME = re.compile(r"at |File \"|\^|\||\d+ \|")
 """Beginnings of lines of a stack, or of the source that it quotes."""
-_OF_GROUP = "Exception Group Traceback"
+_OF_GROUP = re.compile(r"^\s*\+-[+-]*-{9}", re.MULTILINE)
+"""A line between the exceptions of a group, or after them."""
 _MARGIN_OF_GROUP = re.compile(r"[\s|+-]+")
 """What Python writes before each line of the exceptions in a group, and between them."""
 _KEY_LINE_CHARS = 500
@@ -263,7 +264,7 @@ def find_key_line(output: str) -> str:
     with what follows from it.
     """
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    if _OF_GROUP in output:
+    if _OF_GROUP.search(output):
         lines = [_MARGIN_OF_GROUP.sub("", line, count=1) if line[0] in "|+" else line for line in lines]
     if cause := next((line for line in lines if _OF_CAUSE.search(line)), ""):
         return cause[:_KEY_LINE_CHARS]
