@@ -15,10 +15,8 @@ import './composer/ac-chat-choices.js';
 import './composer/ac-chat-composer.js';
 import './composer/ac-chat-tokens.js';
 import '../models/ac-chat-providers.js';
-import '../queue/ac-chat-queue.js';
 import {loadMessages} from './ac-chat-conversation.js';
 import './sessions/ac-chat-sessions.js';
-import './ac-chat-todos.js';
 import '../ui/overlay/ac-dialog.js';
 import '../ui/ac-icon.js';
 import {Localized, formatBytes, t} from '../base/i18n.js';
@@ -208,8 +206,7 @@ export class AcViewChats extends Localized(LitElement) {
         ${this._refused ? html`<ac-chat-error choose .error=${this._refused}></ac-chat-error>` : nothing}
         ${this._renderTodos()}
         ${mode === 'allow' ? html`<p class="warning"><ac-icon name="shield-alert"></ac-icon>${t('chat.allowWarning')}</p>` : nothing}
-        <ac-chat-queue .messages=${chat.queue.messages} ?paused=${chat.queue.isPaused} @ac-resume=${() => this._try('queue.failed', () => chat.queue.resume())}
-          @ac-steer=${this._onQueued} @ac-change=${this._onQueued} @ac-remove=${this._onQueued}></ac-chat-queue>
+        ${this._renderQueue()}
         ${this._isWritingMeanwhile ? html`<p class="meanwhile">${t(chat.hasWaiting ? 'queue.hintWaiting' : 'queue.hint')}</p>` : nothing}
         <slot name="context"></slot>
         <ac-chat-composer .text=${this._draft} .agentId=${agentId} .history=${this._history} .mayChat=${this._mayChat} .attachments=${this._attached}
@@ -227,9 +224,22 @@ export class AcViewChats extends Localized(LitElement) {
     const {agentId = '', mode = ''} = chat.session;
     const isPlanning = (mode || chatSetup.agent(agentId)?.mode) === 'plan';
     const isWritten = chat.items.at(-1)?.role === 'assistant' && !chat.items.at(-1)?.error;
-    if (!isPlanning || !isWritten || chat.isActive || chat.question) return html`<ac-chat-todos .todos=${chat.todos}></ac-chat-todos>`;
+    if (!isPlanning || !isWritten || chat.isActive || chat.question) {
+      if (!chat.todos.length) return nothing;
+      void import('./ac-chat-todos.js');
+      return html`<ac-chat-todos .todos=${chat.todos}></ac-chat-todos>`;
+    }
     void import('./ac-chat-plan.js');
     return html`<ac-chat-plan .todos=${chat.todos} ?sending=${this._isSending} @ac-approve-plan=${this._onPlan}></ac-chat-plan>`;
+  }
+
+  _renderQueue() {
+    const {queue} = this._chat;
+    if (!queue.messages.length) return nothing;
+    void import('../queue/ac-chat-queue.js');
+    return html`
+      <ac-chat-queue .messages=${queue.messages} ?paused=${queue.isPaused} @ac-resume=${() => this._try('queue.failed', () => queue.resume())}
+        @ac-steer=${this._onQueued} @ac-change=${this._onQueued} @ac-remove=${this._onQueued}></ac-chat-queue>`;
   }
 
   /** True while the user writes a message and something is running: the message can be sent afterwards, or at once. */
