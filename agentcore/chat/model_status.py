@@ -43,7 +43,8 @@ async def find_model_status(
     try:
         choice = settings.choose_model(None, settings.get_agent("default"))
     except ToolError:
-        return _without_model(settings, await find_local_servers(places))
+        found = await find_local_servers(places)
+        return _without_model(settings, [server for server in found if not _has_key(server, keys)])
     if choice.base_url is None and not choice.api_key.get_secret_value():
         variable = PROVIDERS[choice.provider].key_variable
         return ModelStatus(False, f"{choice.model} needs a key.", f"Enter it on the page, or set {variable}.")
@@ -51,6 +52,10 @@ async def find_model_status(
         summary = f"{choice.model} is set up, but its server at {choice.base_url} does not answer."
         return ModelStatus(False, summary, "Start that server, or choose another model on the page.")
     return ModelStatus(True, f"{choice.model} ({_describe_origin(choice, keys)})")
+
+
+def _has_key(server: LocalServer, keys: ProviderKeys) -> bool:
+    return server.needs_key and keys.find_provider_at(server.base_url) is not None
 
 
 async def _is_down(choice: ModelChoice) -> bool:
@@ -75,12 +80,16 @@ def _describe_origin(choice: ModelChoice, keys: ProviderKeys) -> str:
 
 def _without_model(settings: ChatSettings, servers: Sequence[LocalServer]) -> ModelStatus:
     for server in servers:
-        if server.models:
+        if server.models and not server.needs_key:
             return ModelStatus(
                 False,
                 f"{server.label} runs on this machine with {_format_model_count(server.models)}; none is chosen yet.",
                 "Choose one on the page.",
             )
+    locked = next((server for server in servers if server.needs_key), None)
+    if locked is not None:
+        summary = f"{locked.label} runs on this machine at {locked.base_url}, and needs a key."
+        return ModelStatus(False, summary, "Enter its key on the page.")
     if servers:
         return ModelStatus(
             False,

@@ -11,7 +11,7 @@ from agentcore.chat.model.chosen_model import ChosenModel
 from agentcore.chat.model.local_servers import PLACES, LocalServer, find_local_servers
 from agentcore.chat.model.provider_check import ProviderCheck, check_provider
 from agentcore.chat.model.provider_keys import KeyOrigin, ProviderKeys, StoredProvider
-from agentcore.chat.model.provider_models import ask_for_models, sort_chat_models_first
+from agentcore.chat.model.provider_models import ask_for_models, is_chat_model, sort_chat_models_first
 from agentcore.chat.model.providers import PROVIDERS, ProviderName, provider_and_model
 from agentcore.chat.model_status import ModelStatus, find_model_status
 from agentcore.chat.session.session_view import View
@@ -163,8 +163,19 @@ class ModelSetup:
         )
 
     async def find_local_servers(self) -> list[LocalServer]:
-        """Find model servers on this machine."""
-        return await find_local_servers(self.places)
+        """Find model servers on this machine; one whose key was entered is asked for its models with it."""
+        found = await find_local_servers(self.places)
+        return [await self._open_with_key(server) if server.needs_key else server for server in found]
+
+    async def _open_with_key(self, server: LocalServer) -> LocalServer:
+        provider = self.keys.find_provider_at(server.base_url)
+        if provider is None:
+            return server
+        try:
+            names = await self.list_provider_models(provider)
+        except ToolError:
+            return server  # it refused this key, or has ended
+        return server._replace(models=list(filter(is_chat_model, names)), needs_key=False, provider=provider)
 
     async def find_status(self) -> ModelStatus:
         """Find out which model a new chat uses, or what is missing. Queries only this machine.

@@ -94,3 +94,19 @@ async def test_model_of_a_server_that_answers_is_ready(find, start, status):
     base_url = await start("small", status=status)
     found = await find(models={"small": {"provider": "openai", "base_url": base_url}})
     assert (found.is_ready, found.summary) == (True, f"small ({base_url})")
+
+
+async def test_server_that_needs_a_key_says_so_until_it_has_one(find, aiohttp_server, tmp_path):
+    async def refuse(_request):
+        error = {"code": "invalid_api_key", "message": "An LM Studio API token is required"}
+        return web.json_response({"error": error}, status=401)
+
+    app = web.Application()
+    app.router.add_get("/v1/models", refuse)
+    place = f"http://127.0.0.1:{(await aiohttp_server(app)).port}/v1"
+    status = await find(place)
+    assert status.summary == f"LM Studio runs on this machine at {place}, and needs a key."
+    assert status.next_step == "Enter its key on the page."
+    keys = ProviderKeys(tmp_path, {})
+    await keys.replace_stored_provider("openai", StoredProvider(), StoredProvider(key="k", base_url=place))
+    assert (await find(place, keys=keys)).next_step == "Choose one on the page."

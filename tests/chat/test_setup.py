@@ -198,7 +198,7 @@ async def test_model_servers_are_found_at_their_places_and_nothing_else_is_taken
         base = f"http://127.0.0.1:{server.port}"
         places = [KnownServer(name, f"{base}/{name}") for name in ("ollama", "other", "moved", "nothing")]
         found = await find_local_servers([*places, KnownServer("closed", "http://127.0.0.1:9/v1")])
-    assert found == [("ollama", f"{base}/ollama", ["qwen3:8b"])]
+    assert found == [("ollama", f"{base}/ollama", ["qwen3:8b"], False, None)]
 
 
 async def test_servers_are_looked_for_when_a_person_asks(open_talk):
@@ -206,6 +206,20 @@ async def test_servers_are_looked_for_when_a_person_asks(open_talk):
         talk.client.server.app.dispatcher.parts.chat.setup.places = (KnownServer("vllm", "http://127.0.0.1:9/v1"),)
         said = await talk.ask("POST", "/api/chat/local-servers")
     assert said == {"found": [], "looked": ["http://127.0.0.1:9/v1"]}
+
+
+async def test_server_that_needs_a_key_lists_its_models_once_its_key_was_entered(open_talk, provider):
+    provider.key, provider.listed = SECRET, {"data": [{"id": "qwen3"}, {"id": "nomic-embed-text"}]}
+    place = {"kind": "lm_studio", "baseUrl": f"{provider.url}/v1"}
+    async with open_talk(models={}) as talk:
+        talk.client.server.app.dispatcher.parts.chat.setup.places = (KnownServer("lm_studio", place["baseUrl"]),)
+        (locked,) = (await talk.ask("POST", "/api/chat/local-servers"))["found"]
+        entered = {"key": SECRET, "baseUrl": place["baseUrl"]}
+        await talk.ask("PUT", "/api/chat/providers/openai", entered, status=403)
+        await confirm(talk)
+        (found,) = (await talk.ask("POST", "/api/chat/local-servers"))["found"]
+    assert locked == {**place, "models": [], "needsKey": True, "provider": None}
+    assert found == {**place, "models": ["qwen3"], "needsKey": False, "provider": "openai"}
 
 
 def keep(monkeypatch, provider, provider_name):

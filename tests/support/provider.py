@@ -64,6 +64,7 @@ class Provider:
     """Plays replies in the protocols of OpenAI and of Anthropic, and keeps what it was sent.
 
     Attributes:
+        key: What it lists its models for only, as LM Studio does; empty: it lists them to anyone.
         properties: What a llama.cpp server says of itself; None: it is another one.
         script: Gives the reply to a request, in place of `replies`.
     """
@@ -75,6 +76,7 @@ class Provider:
     listed: Any = None
     list_status: int = 200
     list_gate: asyncio.Event | None = None
+    key: str = ""
     properties: Any = None
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     script: Callable[[dict[str, Any]], Reply] | None = None
@@ -101,6 +103,9 @@ class Provider:
         self.headers.append(dict(request.headers))
         if self.list_gate is not None:
             await self.list_gate.wait()
+        if self.key and request.headers.get("Authorization") != f"Bearer {self.key}":
+            error = {"code": "invalid_api_key", "message": "An LM Studio API token is required"}
+            return web.json_response({"error": error}, status=401)
         return web.json_response(self.listed, status=self.list_status)
 
     async def props(self, request: web.Request) -> web.Response:

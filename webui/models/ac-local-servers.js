@@ -6,6 +6,7 @@ import {client} from '../client/client.js';
 import {base, buttons} from '../ui/styles.js';
 import '../ui/ac-icon.js';
 import {toConfirmation} from './ac-setup-error.js';
+import './ac-provider-form.js';
 
 const LOOK_EVERY_MS = 3000;
 const NAMED = 3;
@@ -21,6 +22,7 @@ export class AcLocalServers extends Localized(LitElement) {
   static properties = {
     _found: {state: true},
     _adding: {state: true},
+    _keyFor: {state: true},
     _error: {state: true},
   };
 
@@ -31,6 +33,7 @@ export class AcLocalServers extends Localized(LitElement) {
     .server { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); }
     .server p { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 var(--ac-space-2); }
     .server p span { color: var(--ac-text-muted); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
+    .server button { justify-self: start; }
     .server .none { color: var(--ac-text-muted); font-size: var(--ac-text-s); }
     ul { display: grid; position: relative; max-height: min(17rem, 40vh); overflow: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); }
     li { display: flex; align-items: center; gap: var(--ac-space-3); padding: var(--ac-space-2) var(--ac-space-3); }
@@ -43,6 +46,8 @@ export class AcLocalServers extends Localized(LitElement) {
     /** @type {LocalServer[] | null} */
     this._found = null;
     this._adding = '';
+    /** Address of the server whose key is being entered. */
+    this._keyFor = '';
     /** @type {import('../client/client.js').ApiError | null} */
     this._error = null;
     this._isLooking = false;
@@ -74,8 +79,8 @@ export class AcLocalServers extends Localized(LitElement) {
 
   /** @param {LocalServer[]} found */
   _outcome(found) {
-    const models = found.reduce((sum, server) => sum + server.models.length, 0);
-    return models ? t('models.foundModels', {n: models}) : t('models.foundNoModels', {server: labelOf(found[0].kind)});
+    const models = found.reduce((sum, server) => sum + (server.needsKey ? 0 : server.models.length), 0);
+    return models ? t('models.foundModels', {n: models}) : t(found[0].needsKey ? 'models.lockedServer' : 'models.foundNoModels', {server: labelOf(found[0].kind)});
   }
 
   _renderNothing() {
@@ -84,23 +89,39 @@ export class AcLocalServers extends Localized(LitElement) {
   }
 
   /** @param {LocalServer} server */
-  _renderServer({kind, baseUrl, models}) {
-    const id = `server-${kind}`;
+  _renderServer({kind, baseUrl, models, needsKey, provider}) {
+    const id = `server-${baseUrl}`;
     return html`
       <section class="server" aria-labelledby=${id}>
         <p><strong id=${id}>${labelOf(kind)}</strong><span>${baseUrl}</span></p>
-        ${models.length
-          ? html`<ul tabindex=${models.length > 5 ? 0 : nothing} aria-labelledby=${id}>${models.map((name, index) => this._renderModel(name, baseUrl, index === 0))}</ul>`
+        ${needsKey ? this._renderKey(kind, baseUrl) : models.length
+          ? html`<ul tabindex=${models.length > 5 ? 0 : nothing} aria-labelledby=${id}>${models.map((name, index) => this._renderModel(name, baseUrl, provider, index === 0))}</ul>`
           : html`<p class="none">${t('models.foundNoModels', {server: labelOf(kind)})}</p>`}
       </section>`;
   }
 
-  /** @param {string} name @param {string} baseUrl @param {boolean} isFirst */
-  _renderModel(name, baseUrl, isFirst) {
+  /** @param {string} kind @param {string} baseUrl */
+  _renderKey(kind, baseUrl) {
+    const provider = chatSetup.providers[0];
+    return html`
+      <p class="none">${t('models.lockedServer', {server: labelOf(kind)})}</p>
+      ${this._keyFor === baseUrl && provider
+        ? html`<ac-provider-form .provider=${provider} .address=${baseUrl}></ac-provider-form>`
+        : html`<button class="small" @click=${() => { this._keyFor = baseUrl; }}><ac-icon name="key"></ac-icon>${t('models.enterKey')}</button>`}`;
+  }
+
+  /** @param {string} name @param {string} baseUrl @param {string | null} provider @param {boolean} isFirst */
+  _renderModel(name, baseUrl, provider, isFirst) {
+    if (provider) return this._renderUse(name, isFirst, () => this._use(`${provider}:${name}`));
     const isAdded = chatSetup.models.some((model) => model.name === name && model.baseUrl === baseUrl);
+    return this._renderUse(name, isFirst, () => (isAdded ? this._use(name) : this._add(name, baseUrl)));
+  }
+
+  /** @param {string} name @param {boolean} isFirst @param {() => void} use */
+  _renderUse(name, isFirst, use) {
     return html`
       <li><code>${name}</code>
-        <button class="small ${isFirst ? 'primary' : ''}" aria-label=${t('models.useNamed', {name})} ?disabled=${this._adding !== ''} @click=${() => (isAdded ? this._use(name) : this._add(name, baseUrl))}>${t('models.useModel')}</button></li>`;
+        <button class="small ${isFirst ? 'primary' : ''}" aria-label=${t('models.useNamed', {name})} ?disabled=${this._adding !== ''} @click=${use}>${t('models.useModel')}</button></li>`;
   }
 
   /** @param {string} model */

@@ -32,6 +32,7 @@ export class AcProviderForm extends Localized(LitElement) {
     provider: {attribute: false},
     isRefused: {type: Boolean, attribute: 'refused'},
     enteredKey: {attribute: false},
+    address: {attribute: false},
     _work: {state: true},
     _status: {state: true},
     _error: {state: true},
@@ -61,6 +62,8 @@ export class AcProviderForm extends Localized(LitElement) {
     this.isRefused = false;
     /** A key that was entered in another provider's form and belongs here. */
     this.enteredKey = '';
+    /** The address that the key is for, if it is not entered here. */
+    this.address = '';
     /** @type {'' | 'testing' | 'saving'} */
     this._work = '';
     this._status = '';
@@ -109,7 +112,7 @@ export class AcProviderForm extends Localized(LitElement) {
           <div id="key-error">${this._renderKeyError()}</div>
           <span class="hint" id="key-hint">${t(isFixed ? 'models.keyFixed' : 'models.keyHint')}</span>
         </div>
-        ${this._showsUrl || isFixed ? this._renderUrl() : html`<button type="button" class="another quiet small" @click=${this._showUrl}><ac-icon name="plus"></ac-icon>${t('models.anotherAddress')}</button>`}
+        ${this.address && !isFixed ? nothing : this._showsUrl || isFixed ? this._renderUrl() : html`<button type="button" class="another quiet small" @click=${this._showUrl}><ac-icon name="plus"></ac-icon>${t('models.anotherAddress')}</button>`}
         ${this._renderGeneralError()}
         <div class="row">
           ${isFixed ? nothing : html`<button class="primary" ?disabled=${this._work !== ''}>${this._work ? html`<ac-icon name="loader-circle"></ac-icon>` : nothing}${t(this._work === 'testing' ? 'models.testing' : 'models.connect')}</button>`}
@@ -159,7 +162,8 @@ export class AcProviderForm extends Localized(LitElement) {
   }
 
   _renderGeneralError() {
-    if (!this._error || FIELDS[this._error.type]) return nothing;
+    const field = this._error ? FIELDS[this._error.type] : undefined;
+    if (!this._error || (field && !(field === 'url' && this.address))) return nothing;
     return this._error.type === 'confirmation_required' ? html`<ac-setup-error .error=${this._error}></ac-setup-error>` : this._renderError(this._error);
   }
 
@@ -195,7 +199,7 @@ export class AcProviderForm extends Localized(LitElement) {
   /** Input that differs from what is stored. @returns {{key?: string, baseUrl?: string}} */
   get _entered() {
     const key = this._input('key').value.trim();
-    const url = withScheme(this._input('url')?.value.trim() ?? this.provider?.baseUrl ?? '');
+    const url = withScheme(this.address || (this._input('url')?.value.trim() ?? this.provider?.baseUrl ?? ''));
     return {...(key && {key}), ...(url !== (this.provider?.baseUrl ?? '') && {baseUrl: url})};
   }
 
@@ -237,10 +241,10 @@ export class AcProviderForm extends Localized(LitElement) {
   async _show(error) {
     this._error = error;
     const field = FIELDS[error.type];
-    if (field === 'url') this._showsUrl = true;
+    if (field === 'url' && !this.address) this._showsUrl = true;
     this._work = '';
     await this.updateComplete;
-    if (!field) return;
+    if (!field || !this._input(field)) return;
     this._input(field).focus();
     this._input(field).select();
   }

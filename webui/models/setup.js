@@ -23,7 +23,12 @@ import {Store} from '../base/store.js';
  * @property {string} [keyPrefix]  prefix of its own keys
  * @typedef {{baseUrl: string | null, models: string[], suggested: string | null, isOnlyChoice: boolean}} TestedProvider
  * @typedef {{kind: string, label: string, baseUrl: string}} LocalPlace  address at which a kind of server is searched on this machine
- * @typedef {{kind: string, baseUrl: string, models: string[]}} LocalServer
+ * @typedef {object} LocalServer
+ * @property {string} kind
+ * @property {string} baseUrl
+ * @property {string[]} models
+ * @property {boolean} needsKey  it answers nothing else without a key
+ * @property {string | null} provider  whose key opened it
  */
 
 /**

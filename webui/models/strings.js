@@ -33,6 +33,8 @@ export const models = {
   foundModels: {one: '{n} model was found.', other: '{n} models were found.'},
   foundNoModels: '{server} is running, but it has no chat model. Load one there, and it appears here.',
   foundNothing: 'No model server is running on this machine. Start one ({servers}, …), and it appears here.',
+  lockedServer: '{server} is running, and needs the key that it was started with.',
+  enterKey: 'Enter its key',
   useModel: 'Use',
   choose: 'Choose a model',
   chooseText: 'These are the models that can be asked now. You can change it at any time, below the message box.',

@@ -33,6 +33,8 @@ export const models = {
   foundModels: {other: '找到 {n} 个模型。'},
   foundNoModels: '{server} 正在运行，但没有对话模型。在其中加载一个模型后，它会显示在这里。',
   foundNothing: '本机没有运行模型服务。启动一个（{servers} 等）后，它会显示在这里。',
+  lockedServer: '{server} 正在运行，需要它启动时设置的密钥。',
+  enterKey: '输入密钥',
   useModel: '使用',
   choose: '选择模型',
   chooseText: '这些模型现在就可以使用。之后随时可以在输入框下方更换。',

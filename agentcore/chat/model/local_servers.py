@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Sequence
+from http import HTTPStatus
 from typing import NamedTuple
 
 import aiohttp
 
-from agentcore.chat.model.provider_models import is_chat_model, parse_model_names, read_answer
+from agentcore.chat.model.provider_models import REFUSALS, fetch_answer, is_chat_model, parse_model_names
 
 
 class KnownServer(NamedTuple):
@@ -18,11 +19,21 @@ class KnownServer(NamedTuple):
 
 
 class LocalServer(NamedTuple):
-    """A server that answered, with its chat models."""
+    """A server that answered.
+
+    Args:
+        kind: What kind of server it is.
+        base_url: Its address.
+        models: Its chat models, as far as they are known.
+        needs_key: True if it answers nothing else without a key, and none is known.
+        provider: The provider whose key opened it; None: it was asked without a key.
+    """
 
     kind: str
     base_url: str
     models: list[str]
+    needs_key: bool = False
+    provider: str | None = None
 
     @property
     def label(self) -> str:
@@ -58,11 +69,20 @@ async def find_local_servers(
 
 
 async def _probe_server(client: aiohttp.ClientSession, place: KnownServer) -> LocalServer | None:
+    from agentcore.chat.model.locked_servers import (  # noqa: PLC0415 - a search is rare, and never first
+        is_only_list_open,
+        recognise_refusal,
+    )
+
     try:
-        async with client.get(f"{place.base_url}/models", allow_redirects=False) as response:
-            if response.status != 200:  # noqa: PLR2004 - HTTP's OK
-                return None
-            names = parse_model_names(await read_answer(response))
-            return LocalServer(place.kind, place.base_url, [name for name in names if is_chat_model(name)])
+        listed = await fetch_answer(client, f"{place.base_url}/models")
+        if listed.status in REFUSALS:
+            kind = await recognise_refusal(client, place.base_url, listed)
+            return None if kind is None else LocalServer(kind, place.base_url, [], needs_key=True)
+        if listed.status != HTTPStatus.OK:
+            return None
+        names = [name for name in parse_model_names(listed.content) if is_chat_model(name)]
+        needs_key = await is_only_list_open(client, place.base_url, listed)
+        return LocalServer(place.kind, place.base_url, names, needs_key)
     except (aiohttp.ClientError, TimeoutError, OSError, ValueError):
         return None  # something else listens there, or nothing does

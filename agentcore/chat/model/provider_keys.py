@@ -76,6 +76,13 @@ class ProviderKeys:
         """Return the address that is set for a provider; None: its own."""
         return self.merge_environ().get(PROVIDERS[provider].base_url_variable) or None
 
+    def find_provider_at(self, base_url: str) -> ProviderName | None:
+        """Return the provider that has a key for this address; None if there is none."""
+        for provider in PROVIDERS:
+            if self.base_url(provider) == base_url and self.find_key_origin(provider) is not None:
+                return provider
+        return None
+
     def get_stored_provider(self, provider: ProviderName) -> StoredProvider:
         """Return what is stored for a provider; empty if nothing is."""
         return self._stored.get(provider, _NOTHING)

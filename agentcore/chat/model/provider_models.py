@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 
 import aiohttp
 from pydantic import SecretStr
@@ -24,6 +24,35 @@ _NO_TALK = re.compile(
 """Names of models for something other than chat and tool calls."""
 ASK_SECONDS = 20.0
 """Maximum time for a provider to answer."""
+
+REFUSALS = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+"""Statuses with which a server refuses a request without its key."""
+
+LLAMA_CPP = "llama.cpp"
+"""The header `Server` of llama.cpp."""
+
+
+class ServerAnswer(NamedTuple):
+    """The answer of a server to one request."""
+
+    status: int
+    server: str
+    content: bytes
+
+    @property
+    def document(self) -> Mapping[str, Any]:
+        """The JSON object in it; empty if it is something else."""
+        try:
+            document = json.loads(self.content)
+        except (ValueError, RecursionError):
+            return {}
+        return document if isinstance(document, dict) else {}
+
+    @property
+    def error(self) -> Mapping[str, Any]:
+        """The error in OpenAI's form; empty if it is something else."""
+        error = self.document.get("error")
+        return error if isinstance(error, dict) else {}
 
 
 async def ask_for_models(
@@ -55,20 +84,16 @@ async def ask_for_list(provider: ProviderName, base_url: str | None, key: Secret
     """
     record = PROVIDERS[provider]
     base = _base_of(provider, base_url)
+    headers = record.request_headers(key.get_secret_value())
     timeout = aiohttp.ClientTimeout(total=limit_s)
     try:
-        async with (
-            aiohttp.ClientSession(timeout=timeout, trust_env=True) as client,
-            # a redirect could send the key to another server
-            client.get(
-                f"{base}{record.models_path}",
-                headers=record.request_headers(key.get_secret_value()),
-                allow_redirects=False,
-            ) as response,
-        ):
-            if response.status != HTTPStatus.OK:
-                raise _error_for_status(response.status, base)
-            return await read_answer(response)
+        async with aiohttp.ClientSession(timeout=timeout, trust_env=True) as client:
+            listed = await fetch_answer(client, f"{base}{record.models_path}", headers)
+            if listed.status != HTTPStatus.OK:
+                raise _error_for_status(listed.status, base)
+            if await refuses_key(client, base, listed.server, headers):
+                raise _error_for_status(HTTPStatus.UNAUTHORIZED, base)
+            return listed.content
     except TimeoutError as exc:
         raise no_answer_in_time(base, limit_s) from exc
     except (aiohttp.ClientError, OSError) as exc:
@@ -79,6 +104,18 @@ def _base_of(provider: ProviderName, base_url: str | None) -> str:
     return (base_url or PROVIDERS[provider].base_url).rstrip("/")
 
 
+async def fetch_answer(
+    client: aiohttp.ClientSession, url: str, headers: Mapping[str, str] | None = None
+) -> ServerAnswer:
+    """Request a URL without following redirects, which could lead to another server.
+
+    Raises:
+        aiohttp.ClientError, TimeoutError, OSError: There is no answer.
+    """
+    async with client.get(url, headers=headers, allow_redirects=False) as response:
+        return ServerAnswer(response.status, response.headers.get("Server", ""), await read_answer(response))
+
+
 async def read_answer(response: aiohttp.ClientResponse) -> bytes:
     """Read the body of a response; of one over 8 MiB only the beginning, which is not valid JSON."""
     content = bytearray()
@@ -87,6 +124,28 @@ async def read_answer(response: aiohttp.ClientResponse) -> bytes:
         if len(content) > _ANSWER_BYTES:
             break
     return bytes(content)
+
+
+async def refuses_key(client: aiohttp.ClientSession, base_url: str, server: str, headers: Mapping[str, str]) -> bool:
+    """True if a llama.cpp server, which lists its models to anyone, refuses a key, or the lack of one.
+
+    Args:
+        client: The client.
+        base_url: Its address.
+        server: The header `Server` of its list of models.
+        headers: With the key.
+    Raises:
+        aiohttp.ClientError, TimeoutError, OSError: There is no answer.
+    """
+    if server != LLAMA_CPP:
+        return False
+    said = await fetch_answer(client, f"{root_of(base_url)}/props", headers)
+    return said.status in REFUSALS
+
+
+def root_of(base_url: str) -> str:
+    """Return the address of a server without the `/v1` of the protocol."""
+    return base_url.rstrip("/").removesuffix("/v1")
 
 
 def parse_model_names(content: bytes) -> list[str]:
@@ -126,7 +185,7 @@ def suggest_model(provider: ProviderName, names: Sequence[str]) -> str | None:
 def _error_for_status(status: int, base: str) -> ToolError:
     """Return the error for a status, without the provider's message, in which some repeat the key."""
     context: dict[str, Any] = {"status": status, "address": address_of(base)}
-    if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+    if status in REFUSALS:
         message = "The provider refused the key. Look at it and at the address."
         return ToolError("provider_unauthorized", message, **context)
     if status == HTTPStatus.TOO_MANY_REQUESTS:

@@ -120,7 +120,13 @@ class LocalHost:
     def find_local_servers(self) -> dict[str, Any]:
         """Search for model servers on this machine."""
         found = [
-            {"kind": server.kind, "baseUrl": server.base_url, "models": server.models}
+            {
+                "kind": server.kind,
+                "baseUrl": server.base_url,
+                "models": server.models,
+                "needsKey": server.needs_key,
+                "provider": server.provider,
+            }
             for server in self._runner.run(self._setup.find_local_servers())
         ]
         return {"found": found, "looked": [place.base_url for place in self._setup.places]}

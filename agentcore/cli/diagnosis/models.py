@@ -23,6 +23,7 @@ _LIBRARIES = ("pydantic_ai", "openai", "anthropic", "prompt_toolkit")
 
 _KEYS = {"environment": "the environment has its key", "stored": "its key was entered, and is in the state folder"}
 _NAMES_SHOWN = 5
+_ENTER_KEY = "agentcore serve --open, and enter the key of that server on the page"
 
 
 def check_models(backend: Backend, config: AppConfig, *, is_online: bool) -> Iterator[Finding]:
@@ -121,9 +122,11 @@ def _format_names(names: Sequence[str]) -> str:
 
 def _check_local_servers(servers: Mapping[str, Any]) -> Iterator[Finding]:
     for server in servers["found"]:
-        yield Finding(
-            "ok", f"local server {server['kind']}", f"{_format_names(server['models'])} at {server['baseUrl']}"
-        )
+        subject = f"local server {server['kind']}"
+        if server["needsKey"]:
+            yield Finding("note", subject, f"needs a key, at {server['baseUrl']}", _ENTER_KEY)
+        else:
+            yield Finding("ok", subject, f"{_format_names(server['models'])} at {server['baseUrl']}")
     if not servers["found"]:
         yield Finding("ok", "local servers", f"none at {', '.join(servers['looked'])}")
 
@@ -153,12 +156,14 @@ def _check_default_model(
 def _suggest_model(chat: Mapping[str, Any], servers: Mapping[str, Any]) -> str:
     """Suggest the shortest way to a model: a local server, an existing key, or else a new key."""
     for server in servers["found"]:
-        if server["models"]:
+        if server["models"] and not server["needsKey"] and server["provider"] is None:
             return f"{server['kind']} runs here; put into app.json: " + _model_entry(
                 server["models"][0], server["baseUrl"]
             )
     if any(provider["hasKey"] for provider in chat["providers"]):
         return _model_advice("PROVIDER:MODEL")
+    if any(server["needsKey"] for server in servers["found"]):
+        return _ENTER_KEY
     return "agentcore serve --open, and enter a key on the page; or set one in the environment"
 
 

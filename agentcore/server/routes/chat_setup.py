@@ -1,12 +1,12 @@
 """Routes for the configuration of the chat: providers and keys, models, agents, and model servers on this machine."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated, Self
 
 from pydantic import BaseModel, Field, SecretStr, model_validator
 
 from agentcore.chat import ChatView, ModelConfig, ModelSetup, SystemView, ToolCalling
-from agentcore.chat.model import DEFAULT_PROVIDER, PROVIDERS, ProviderName, StoredProvider, suggest_model
+from agentcore.chat.model import DEFAULT_PROVIDER, PROVIDERS, LocalServer, ProviderName, StoredProvider, suggest_model
 from agentcore.config import ConfigError
 from agentcore.core.approvals import Proposal
 from agentcore.core.policy import find_reach
@@ -57,6 +57,13 @@ class LocalServerView(StrictWireModel):
     kind: str
     base_url: str
     models: list[str]
+    needs_key: Annotated[bool, Field(description="It answers nothing else without a key, and none is known.")]
+    provider: Annotated[str | None, Field(description="The provider whose key opened it; null: it needs none.")]
+
+    @classmethod
+    def of(cls, server: LocalServer) -> Self:
+        """Return the view of a server."""
+        return cls(**server._asdict())
 
 
 class LocalServersView(BaseModel, defer_build=True):
@@ -203,11 +210,11 @@ async def put_model(exchange: Exchange) -> Answer:
 async def find_local_servers(exchange: Exchange) -> Answer:
     """Search for model servers on this machine, because the user asked for it."""
     setup = _model_setup(exchange)
-    found: list[dict[str, Any]] = [
-        {"kind": server.kind, "baseUrl": server.base_url, "models": server.models}
-        for server in await setup.find_local_servers()
-    ]
-    return Answer(to_json({"found": found, "looked": [place.base_url for place in setup.places]}))
+    view = LocalServersView(
+        found=[LocalServerView.of(server) for server in await setup.find_local_servers()],
+        looked=[place.base_url for place in setup.places],
+    )
+    return Answer(to_json(view.model_dump(by_alias=True, mode="json")))
 
 
 def _parse_provider(exchange: Exchange) -> ProviderName:

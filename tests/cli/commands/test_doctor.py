@@ -197,6 +197,43 @@ def test_model_with_an_address_and_a_key_of_its_own_is_asked_there(place, provid
     assert KEY not in done.out
 
 
+class LockedServer(BaseHTTPRequestHandler):
+    """Refuses everything without a key, as LM Studio does."""
+
+    def do_GET(self):
+        content = json.dumps({"error": {"code": "invalid_api_key", "message": "An LM Studio API token is required"}})
+        self.send_response(401)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content.encode())
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+@pytest.fixture
+def locked_server():
+    """A model server that needs a key, at a port where one is looked for."""
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", 4891), LockedServer)
+    except OSError as exc:
+        pytest.skip(f"port 4891 is taken: {exc}")
+    with server:
+        threading.Thread(target=server.serve_forever).start()
+        yield "http://127.0.0.1:4891/v1"
+        server.shutdown()
+
+
+def test_model_server_that_needs_a_key_is_named_by_doctor_and_by_init(place, locked_server, tmp_path):
+    done = place.run("doctor", "--json")
+    subjects = {finding["subject"]: finding for finding in done.json["findings"]}
+    locked = subjects["local server lm_studio"]
+    assert (done.code, locked["level"], locked["said"]) == (0, "note", f"needs a key, at {locked_server}")
+    assert "enter the key of that server on the page" in locked["advice"]
+    begun = place.run("init", str(tmp_path / "other"))
+    assert f"LM Studio runs on this machine at {locked_server}, and needs a key." in begun.out
+
+
 PRINTER = '''
 import pathlib
 from agentcore.api import Module, RequirementInfo, RequirementStatus

@@ -218,6 +218,32 @@ async def test_model_of_a_server_on_this_machine_is_one_click_and_one_confirmati
 
 
 @pytest.mark.more
+@pytest.mark.spec("C5")
+async def test_server_on_this_machine_that_needs_a_key_asks_for_it_and_tests_it(open_chat, provider):
+    provider.key, provider.listed = SECRET, {"data": [{"id": "qwen3:8b"}, {"id": "gemma"}]}
+    chat = await open_chat(has_model=False)
+    chat.ui.allowed_errors += ["400", "403"]
+    look_at(chat, KnownServer("lm_studio", f"{provider.url}/v1", "LM Studio"))
+    await chat.page.reload()
+    servers = chat.page.locator("ac-local-servers")
+    await expect(servers.get_by_text("LM Studio is running, and needs the key").last).to_be_visible()
+    await servers.get_by_role("button", name="Enter its key").click()
+    await servers.get_by_label("API key").fill("wrong")
+    await servers.get_by_role("button", name="Connect", exact=True).click()
+    await expect(servers.get_by_label("API key")).to_have_accessible_description(re.compile("refused the key"))
+    assert not chat.ui.host.policy_changes.waiting
+    await servers.get_by_label("API key").fill(SECRET)
+    await servers.get_by_role("button", name="Connect", exact=True).click()
+    await expect(servers.get_by_text("This waits for you in the approval view")).to_be_visible()
+    await confirm(chat)
+    await chat.page.get_by_role("button", name="Use: gemma").first.click()
+    provider.say("Hello.")
+    await chat.say("hi")
+    await expect(chat.messages.last).to_contain_text("Hello.")
+    assert (provider.requests[0]["model"], provider.headers[-1]["Authorization"]) == ("gemma", f"Bearer {SECRET}")
+
+
+@pytest.mark.more
 async def test_message_that_no_model_takes_leaves_no_chat_and_goes_out_with_the_model_that_is_chosen(open_chat):
     """The model that was chosen last in this browser is gone from app.json."""
     chat = await open_chat()
