@@ -27,11 +27,13 @@ class Narrowing:
         wait_s: How long its calls stay open while the user is asked, in seconds.
         tools_wait_s: How long its list of tools waits for modules that are starting, in seconds; None: as long as its
             configuration says.
+        waits_silently: True if calls that request no progress stay open as long: the client keeps a limit of its own.
     """
 
     tools: tuple[str, ...] = ()
     wait_s: Annotated[float, Field(gt=0)] = MCP_WAIT_SECONDS
     tools_wait_s: float | None = None
+    waits_silently: bool = False
 
 
 @dataclass(slots=True)

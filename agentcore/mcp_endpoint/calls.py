@@ -439,9 +439,10 @@ def _find_asked_call_id(work: asyncio.Task[CallOutcome]) -> str | None:
 
 
 def _limit_s(caller: Caller, tell: CallReporter) -> float:
-    """Return how long a call stays open: clients without progress give up after a minute, so answer before that."""
-    wait_s = caller.narrowing.wait_s
-    return wait_s if tell.receives_progress else min(wait_s, MCP_WAIT_SECONDS)
+    """Return how long a call stays open: most clients without progress give up after a minute, so answer before."""
+    asked = caller.narrowing
+    is_patient = tell.receives_progress or asked.waits_silently
+    return asked.wait_s if is_patient else min(asked.wait_s, MCP_WAIT_SECONDS)
 
 
 def _waiting_outcome(caller: Caller, call_id: str, inner: str = "") -> CallOutcome:

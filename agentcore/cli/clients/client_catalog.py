@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.cli.clients.documents import Format
-from agentcore.cli.clients.entry import BEARER_VARIABLE, CALL_SECONDS, START_SECONDS, OverHttp, OverStdio, Reach
+from agentcore.cli.clients.entry import BEARER_VARIABLE, CALL_SECONDS, START_SECONDS, OverHttp, OverStdio, Reach, Waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class AgentClient:
         stdio: Makes an entry with a command.
         http: Makes an entry with an address. None: the client accepts no addresses.
         format: Format of the file.
-        waits: True if a call in this client may take longer than a minute.
+        waits: Whether a call in this client may take longer than a minute.
         adds: Returns the client's own command that adds an entry, from the entry's name and content. None: it has none.
         removes: Returns the client's own command that removes an entry, from its name. None: it has none.
         command_locates: Returns the path of the file that its own command writes. None: the same file.
@@ -40,7 +40,7 @@ class AgentClient:
     stdio: Callable[[OverStdio], dict[str, Any]]
     http: Callable[[OverHttp], dict[str, Any]] | None = None
     format: Format = "json"
-    waits: bool = False
+    waits: Waits = "no"
     adds: Callable[[str, OverStdio], Sequence[str]] | None = None
     removes: Callable[[str], Sequence[str]] | None = None
     command_locates: Callable[[], Path] | None = None
@@ -154,7 +154,7 @@ _CLIENTS = (
             "headers": _bearer_headers(reach),
             "timeout": CALL_SECONDS * 1000,
         },
-        waits=True,
+        waits="with_progress",
         adds=lambda name, reach: (
             *("claude", "mcp", "add", "--scope", "user", name),
             *_environment_options(reach),
@@ -229,7 +229,7 @@ _CLIENTS = (
         lambda reach: {**_command_entry(reach), **_CODEX_LIMITS},
         lambda reach: {"url": reach.url, "bearer_token_env_var": BEARER_VARIABLE, **_CODEX_LIMITS},
         format="toml",
-        waits=True,
+        waits="with_progress",
         adds=lambda name, reach: (
             *("codex", "mcp", "add", name),
             *_environment_options(reach),
@@ -245,7 +245,7 @@ _CLIENTS = (
         ("mcpServers",),
         lambda reach: {**_command_entry(reach), "timeout": CALL_SECONDS * 1000},
         lambda reach: {"httpUrl": reach.url, "headers": _bearer_headers(reach), "timeout": CALL_SECONDS * 1000},
-        waits=True,
+        waits="with_progress",
         project_files=(".gemini/settings.json", ".gemini/commands/x.toml", "GEMINI.md"),
     ),
     AgentClient(
@@ -255,7 +255,7 @@ _CLIENTS = (
         ("mcpServers",),
         lambda reach: {**_command_entry(reach), "timeout": CALL_SECONDS * 1000},
         lambda reach: {"httpUrl": reach.url, "headers": _bearer_headers(reach), "timeout": CALL_SECONDS * 1000},
-        waits=True,
+        waits="with_progress",
         project_files=(".qwen/settings.json", "QWEN.md"),
     ),
     AgentClient(
@@ -263,7 +263,7 @@ _CLIENTS = (
         "Cline",
         _cline_path,
         ("mcpServers",),
-        # the limit is for tools that take long: it requests no progress, so a call that waits for approval ends earlier
+        # it requests no progress, and ends itself at the fifth equal call, so that a call has to stay open instead
         lambda reach: {"type": "stdio", **_command_entry(reach), "timeout": CALL_SECONDS},
         lambda reach: {
             "type": "streamableHttp",
@@ -271,6 +271,7 @@ _CLIENTS = (
             "headers": _bearer_headers(reach),
             "timeout": CALL_SECONDS,
         },
+        waits="silently",
         project_files=(".clinerules", "AGENTS.md"),
     ),
     AgentClient(
@@ -311,7 +312,7 @@ _CLIENTS = (
             "timeout": CALL_SECONDS,
         },
         format="yaml",
-        waits=True,
+        waits="with_progress",
         project_files=(".goosehints", ".goose/memory/x.txt", ".config/goose/config.yaml", "AGENTS.md"),
     ),
     AgentClient(
@@ -330,7 +331,7 @@ _CLIENTS = (
         ("mcp",),
         _opencode_stdio,
         _opencode_http,
-        waits=True,
+        waits="with_progress",
         project_files=("opencode.json", "opencode.jsonc", ".opencode/plugin/x.ts", ".opencode/agent/x.md", "AGENTS.md"),
     ),
     AgentClient(
@@ -340,7 +341,7 @@ _CLIENTS = (
         ("mcp",),
         _opencode_stdio,
         _opencode_http,
-        waits=True,
+        waits="with_progress",
         project_files=("kilo.json", "kilo.jsonc", ".kilo/kilo.json", ".kilocode/mcp.json", "AGENTS.md"),
     ),
 )

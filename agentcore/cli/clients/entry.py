@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 CALL_SECONDS = 660
@@ -56,9 +56,12 @@ class OverHttp:
 
 Reach = OverStdio | OverHttp
 
+Waits = Literal["no", "with_progress", "silently"]
+"""Whether the client's own time limit allows a call to wait long: no, if it gets progress, or also without progress."""
+
 
 def stdio_entry(
-    program: str, client: str, config: Path, env: Mapping[str, str], *, waits: bool, tools: Sequence[str] = ()
+    program: str, client: str, config: Path, env: Mapping[str, str], *, waits: Waits, tools: Sequence[str] = ()
 ) -> OverStdio:
     """Return how a client that starts commands reaches the server of an app.json.
 
@@ -67,28 +70,31 @@ def stdio_entry(
         client: The client's name in agentcore.
         config: The absolute path of app.json.
         env: Variables without which it would not find that server.
-        waits: True if the client's own time limit allows a call to wait long.
+        waits: See `Waits`.
         tools: Patterns of the requested tools. Empty: all that the client may use.
     """
     args = ["mcp", "--client", client, "--config", str(config)]
     if tools:
         args += ["--tools", ",".join(tools)]
-    if waits:
+    if waits != "no":
         args += ["--wait", str(WAIT_SECONDS)]
+    if waits == "silently":
+        args += ["--wait-silently"]
     return OverStdio(program, tuple(args), env)
 
 
-def http_entry(address: str, key: str, *, waits: bool, tools: Sequence[str] = ()) -> OverHttp:
+def http_entry(address: str, key: str, *, waits: Waits, tools: Sequence[str] = ()) -> OverHttp:
     """Return how a client reaches a server by its address.
 
     Args:
         address: The server's address for MCP clients.
         key: The client's key.
-        waits: True if the client's own time limit allows a call to wait long.
+        waits: See `Waits`.
         tools: Patterns of the requested tools. Empty: all that the client may use.
     """
     asked = [f"tools={quote(','.join(tools), safe='*,')}"] if tools else []
-    asked += [f"wait={WAIT_SECONDS}"] if waits else []
+    asked += [f"wait={WAIT_SECONDS}"] if waits != "no" else []
+    asked += ["wait_silently=1"] if waits == "silently" else []
     return OverHttp(f"{address}?{'&'.join(asked)}" if asked else address, key)
 
 

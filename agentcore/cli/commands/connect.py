@@ -107,7 +107,7 @@ def _make_reach(
     """Return how a client reaches agentcore; over HTTP, this creates the client's key if it has none."""
     from agentcore.cli.clients import http_entry, stdio_entry
 
-    waits = client is not None and client.waits
+    waits = "no" if client is None else client.waits
     if not over_http:
         return stdio_entry(_find_program(), name, config, _state_variable(config), waits=waits, tools=tools)
     from agentcore.cli.relay import http_reach

@@ -30,6 +30,12 @@ _yes = click.option("--yes", "is_sure", is_flag=True, help="Do not ask.")
     help="How long a call waits for a person.  [default: 50]",
 )
 @click.option(
+    "--wait-silently",
+    "waits_silently",
+    is_flag=True,
+    help="Calls that request no progress wait as long: the client has a time limit of its own that allows it.",
+)
+@click.option(
     "--tools-wait",
     "tools_wait_s",
     type=click.FloatRange(min=0, max=60),
@@ -44,6 +50,7 @@ def mcp(
     client: str | None,
     tools: str,
     wait_s: float | None,
+    waits_silently: bool,
     tools_wait_s: float | None,
 ) -> None:
     """Speak MCP on stdin and stdout: started by MCP clients, see `agentcore connect`.
@@ -64,7 +71,8 @@ def mcp(
     config = config_path.resolve()
     if not config.is_file():
         raise CliError(f"there is no {config}", hint="agentcore init writes one")
-    asked = {"tools": tools, "wait_s": wait_s, "tools_wait_s": tools_wait_s}
+    # left out where it is not asked for, as a server of the version before knows no such key
+    asked = {"tools": tools, "wait_s": wait_s, "tools_wait_s": tools_wait_s, "waits_silently": waits_silently or None}
     Relay(ServerLink(config, client, {name: value for name, value in asked.items() if value is not None})).run()
 
 

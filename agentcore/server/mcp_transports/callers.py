@@ -67,7 +67,7 @@ def caller_on_pipe(
         mark_waiting: Has the client's relay record which calls only wait.
     """
     wait_s = MCP_WAIT_SECONDS if greeting.wait_s is None else min(max(1.0, greeting.wait_s), APPROVAL_SECONDS)
-    narrowing = Narrowing(patterns_in(greeting.tools), wait_s, greeting.tools_wait_s)
+    narrowing = Narrowing(patterns_in(greeting.tools), wait_s, greeting.tools_wait_s, greeting.waits_silently)
     own = config.clients.get(principal.id, ClientConfig())
     return Caller(principal, "", approval_url, own, narrowing, mark_waiting=mark_waiting)
 
@@ -86,6 +86,7 @@ def narrowing_in(raw_query: str) -> Narrowing:
         patterns_in(query.get("tools", "")),
         MCP_WAIT_SECONDS if wait is None else min(max(1.0, wait), APPROVAL_SECONDS),
         None if tools_wait is None else min(tools_wait, TOOLS_WAIT_SECONDS_MAX),
+        _parse_flag(query, "wait_silently"),
     )
 
 
@@ -97,6 +98,13 @@ def _parse_seconds(query: Mapping[str, str], name: str, meaning: str) -> float |
         message = f"{name} is {given[:40]!r}; give {meaning}, in seconds"
         raise Refusal(HTTPStatus.BAD_REQUEST, "invalid_query", message)
     return float(given)
+
+
+def _parse_flag(query: Mapping[str, str], name: str) -> bool:
+    given = query.get(name, "0")
+    if given not in ("0", "1"):
+        raise Refusal(HTTPStatus.BAD_REQUEST, "invalid_query", f"{name} is {given[:40]!r}; give 1 or 0")
+    return given == "1"
 
 
 def approval_url(exchange: Exchange) -> str:

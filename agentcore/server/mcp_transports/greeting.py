@@ -19,4 +19,5 @@ class PipeConnectRequest(BaseModel):
     tools: str = Field(default="", max_length=4000)
     wait_s: float | None = Field(default=None, gt=0, le=86_400)
     tools_wait_s: float | None = Field(default=None, ge=0, le=TOOLS_WAIT_SECONDS_MAX)
+    waits_silently: bool = False
     session: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,64}$")

@@ -243,7 +243,12 @@ class McpSessions:
 
     def _restore_from_row(self, exchange: Exchange, row: McpSessionRow) -> McpSession | None:
         narrowing = json.loads(row.narrowing)
-        kept = Narrowing(tuple(narrowing["tools"]), narrowing["wait_s"], narrowing.get("tools_wait_s"))
+        kept = Narrowing(
+            tuple(narrowing["tools"]),
+            narrowing["wait_s"],
+            narrowing.get("tools_wait_s"),
+            narrowing.get("waits_silently", False),
+        )
         session = self._restore_session(caller_for(exchange, row.session_id, kept), row)
         if session is not None:
             self._sessions[row.session_id] = session

@@ -150,6 +150,11 @@ TOOLS = {
         {"name": "show", "inputSchema": OBJECT, "_meta": {"ui": {"resourceUri": "ui://odd/view"}}},
         {"name": "show.old", "inputSchema": OBJECT, "_meta": {"ui/resourceUri": "ui://odd/view"}},
         {"name": "again", "inputSchema": OBJECT, "_meta": {"ui": {"visibility": ["app"]}}},
+        {
+            "name": "redraw",
+            "inputSchema": OBJECT,
+            "_meta": {"ui": {"visibility": ["app"], "resourceUri": "ui://odd/view"}},
+        },
         {"name": "own", "inputSchema": OBJECT, "_meta": {"ui": {"visibility": ["model"]}}},
         {"name": "resources/read", "inputSchema": OBJECT},
         {"name": "elsewhere", "inputSchema": OBJECT, "_meta": {"ui": {"resourceUri": "https://example.com/"}}},

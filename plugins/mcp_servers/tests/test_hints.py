@@ -5,8 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from agentcore.api import Principal
+
 PROGRAM = Path(__file__).with_name("hinting_server.py").read_text(encoding="utf-8")
 NAMES = ("look", "search", "mild", "harsh", "silent")
+
+
+def block_with(**ours):
+    """The block of the server with hints."""
+    return {"command": sys.executable, "args": ["-c", PROGRAM], "agentcore": ours}
 
 
 @pytest.fixture
@@ -14,8 +21,7 @@ def hinted(mount):
     """Mount the server with hints; returns its host, and the tools' definitions by their own names."""
 
     async def mounted(**ours):
-        block = {"command": sys.executable, "args": ["-c", PROGRAM], "agentcore": ours}
-        host = await mount(block)
+        host = await mount(block_with(**ours))
         return host, {name: host.host.registry.tools[f"example_{name}"].definition for name in NAMES}
 
     return mounted
@@ -70,3 +76,28 @@ async def test_effects_in_the_block_count_before_hints(hinted):
     hints = hints_for_clients(host)
     assert hints["look"] == {"openWorldHint": False}
     assert hints["harsh"] == {"readOnlyHint": True, "openWorldHint": True}
+
+
+@pytest.mark.parametrize(
+    ("is_trusted", "asked"),
+    [(True, ["search", "mild", "harsh", "silent"]), (False, ["look", "search", "mild", "harsh", "silent"])],
+)
+async def test_only_tools_that_read_of_a_server_that_the_user_trusts_run_without_approval(
+    agentcore_host, is_trusted, asked
+):
+    block = block_with(trust_annotations=is_trusted)
+    config = {"mcpServers": {"Example": block}, "approvals": {"mode": "ask_writes"}}
+    host = await agentcore_host(["mcp_example"], config=config)
+    host.answer_approvals(approve=True)
+    for name in NAMES:
+        assert (await host.outcome(f"example_{name}", principal=Principal("chat"))).ok
+    assert [request.definition.name for request in host.asked] == [f"example_{name}" for name in asked]
+
+
+@pytest.mark.more
+async def test_a_mounted_server_runs_in_no_process_host(agentcore_host):
+    config = {"mcpServers": {"Example": block_with(trust_annotations=True)}}
+    host = await agentcore_host(["mcp_example"], config=config, isolation="process", is_failure_expected=True)
+    record = host.host.modules.get_record("mcp_example")
+    assert (record.state, record.tools) == ("failed", ())
+    assert record.reason == "module 'mcp_example' is made of a block of app.json, and runs in the server"

@@ -157,6 +157,22 @@ async def test_what_the_sandbox_has_refused_is_said_with_the_setting_that_allows
     assert f"`{setting}` in its block allows that" in host.host.modules.get_record("mcp_example").waiting.said
 
 
+async def test_a_file_in_the_home_or_the_caches_of_a_server_is_not_said_to_be_hidden_from_it(mount):
+    program = """
+import os, pathlib, sys
+for folder in ("HOME", "XDG_CACHE_HOME"):
+    file = pathlib.Path(os.environ[folder]) / "made"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch()
+    sys.stderr.write(f"File {str(file)!r}, line 1\\n")
+open("nowhere")
+"""
+    host = await mount({"command": sys.executable, "args": ["-c", program]}, is_failure_expected=True)
+    said = host.host.modules.get_record("mcp_example").waiting.said
+    assert "No such file or directory: 'nowhere'" in said
+    assert "sandbox" not in said
+
+
 @pytest.mark.parametrize("cwd", [".", "sub", ".."])
 async def test_working_folder_of_a_server_is_guarded_as_the_rest_of_the_workspace(mount, plain, tmp_path, cwd):
     root = tmp_path / "above" / "root"

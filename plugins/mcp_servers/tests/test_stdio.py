@@ -344,6 +344,79 @@ async def test_the_output_of_a_server_that_did_not_start_is_shown_line_by_line(m
     assert record.traceback == ""
 
 
+UV = """
+import sys
+sys.stderr.write('''  × No solution found when resolving tool dependencies:
+  ╰─▶ Because only shop==1 is available, we can conclude that all of:
+          shop<1
+       cannot be used. (1)
+
+      Because the current Python version (3.11.2) does not satisfy Python>=3.12 and shop==1 depends on
+      Python>=3.12, we can conclude that shop==1 cannot be used.
+      And because we know from (1) that all of:
+          shop<1
+       cannot be used, we can conclude that all versions of shop cannot be used.
+''')
+sys.exit(1)
+"""
+
+
+async def test_a_server_that_wants_another_version_of_its_interpreter_is_said_to_do_so(mount):
+    host = await mount({"command": sys.executable, "args": ["-c", UV]}, is_failure_expected=True)
+    said = host.host.modules.get_record("mcp_example").waiting.said
+    assert "the current Python version (3.11.2) does not satisfy Python>=3.12" in said
+
+
+NPM = """
+import sys
+sys.stderr.write('''npm error code E404
+npm error 404 Not Found - GET https://registry.example.com/shop - Not found
+npm error 404
+npm error 404  The requested resource 'shop@latest' could not be found or you do not have permission to access it.
+npm error 404
+npm error 404 Note that you can also install from a
+npm error 404 tarball, folder, http url, or git url.
+npm error A complete log of this run can be found in: /home/me/.npm/_logs/1-debug-0.log
+''')
+sys.exit(1)
+"""
+
+
+async def test_of_what_npm_writes_the_error_is_the_reason(mount):
+    host = await mount({"command": sys.executable, "args": ["-c", NPM]}, is_failure_expected=True)
+    said = host.host.modules.get_record("mcp_example").waiting.said
+    assert said.endswith("it wrote: npm error 404 Not Found - GET https://registry.example.com/shop - Not found")
+
+
+GROUP = """
+def call(depth):
+    if depth:
+        eval("call(depth - 1)", globals(), locals())  # frames that differ: equal ones are counted in one line
+    else:
+        raise RuntimeError("no server of containers was found")
+
+try:
+    call(30)
+except RuntimeError as exc:
+    raise ExceptionGroup("unhandled errors in a TaskGroup", [exc]) from None
+"""
+
+
+async def test_of_a_group_of_exceptions_the_exception_in_it_is_the_reason(mount):
+    host = await mount({"command": sys.executable, "args": ["-c", GROUP]}, is_failure_expected=True)
+    record = host.host.modules.get_record("mcp_example")
+    said = record.waiting.said
+    assert "Exception Group Traceback" not in record.output  # only the end of it is kept
+    assert "it wrote: RuntimeError: no server of containers was found" in said
+
+
+async def test_a_package_that_is_missing_is_no_matter_of_the_network(mount):
+    host = await mount({"command": sys.executable, "args": ["-c", "import nowhere_at_all"]}, is_failure_expected=True)
+    waiting = host.host.modules.get_record("mcp_example").waiting
+    assert "ModuleNotFoundError: No module named 'nowhere_at_all'" in waiting.said
+    assert waiting.reason == "retry"
+
+
 @pytest.mark.parametrize("sandbox", ["prefer", "off"])
 @pytest.mark.parametrize(("way", "said"), [("ancient", "1999-01-01"), ("silent", "did not answer within")])
 async def test_a_server_with_which_no_handshake_is_possible_is_said_to_be_so(
@@ -356,6 +429,13 @@ async def test_a_server_with_which_no_handshake_is_possible_is_said_to_be_so(
     host = await mount(block, is_failure_expected=True)
     assert said in host.host.modules.get_record("mcp_example").waiting.said.partition("(")[0]
     assert not servers_running(block)
+
+
+async def test_a_server_that_tries_to_reach_a_network_that_is_not_there_waits_for_it(mount, monkeypatch):
+    monkeypatch.setattr(link, "START_SECONDS", 1.0)
+    program = "import sys; sys.stderr.write('getaddrinfo ENOTFOUND mcp.example.com\\n'); sys.stdin.read()"
+    host = await mount({"command": sys.executable, "args": ["-c", program]}, is_failure_expected=True)
+    assert host.host.modules.get_record("mcp_example").waiting.reason == "network"
 
 
 async def test_a_program_that_is_not_there_is_said_to_be(mount):

@@ -45,6 +45,11 @@ async def test_tools_are_for_views_for_models_or_for_both(mount, odd):
     assert (reads.in_views, reads.served_as) == ("resources/read", "view")
 
 
+async def test_a_tool_for_views_alone_that_names_a_view_is_offered_to_views(mount, odd):
+    redraw = definitions(await mount(odd("views")))["example_redraw"]
+    assert (redraw.in_views, redraw.served_as, redraw.view) == ("redraw", "view", None)
+
+
 @pytest.mark.parametrize("name", ["elsewhere", "plain", "large", "missing", "strange"])
 async def test_tool_whose_view_cannot_be_shown_goes_on_without(mount, odd, name):
     host = await mount(odd("views", trust_annotations=True))

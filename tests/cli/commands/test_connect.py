@@ -93,13 +93,21 @@ def test_each_client_gets_an_entry_and_loses_it_again(place, home, client):
         ("opencode", "timeout", 660_000),
         ("kilo", "timeout", 660_000),
         ("goose", "timeout", 660),
+        ("cline", "timeout", 660),
     ],
 )
 def test_clients_that_take_a_limit_get_one_that_a_waiting_call_fits_into(place, home, client, key, limit):
     place.run("connect", client, "--yes")
     entry = servers_in(home, client)["agentcore"]
     assert entry[key] == limit
-    assert words_of(entry)[-2:] == ["--wait", "600"]
+    assert words_of(entry)[words_of(entry).index("--wait") + 1] == "600"
+
+
+def test_a_call_of_a_client_that_waits_without_progress_stays_open_as_long(place, home):
+    place.run("connect", "cline", "--yes")
+    assert words_of(servers_in(home, "cline")["agentcore"])[-3:] == ["--wait", "600", "--wait-silently"]
+    place.run("connect", "claude-code", "--yes")
+    assert "--wait-silently" not in words_of(servers_in(home, "claude-code")["agentcore"])
 
 
 def test_comments_and_all_else_stay_and_the_file_as_it_was_is_kept(place, home):

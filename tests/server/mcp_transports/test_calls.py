@@ -82,6 +82,16 @@ async def test_client_that_wants_no_progress_is_told_within_a_minute_however_lon
     assert said(await hand.call("shop_sell", {"item": "tea"})) == "sold tea"
 
 
+async def test_client_that_waits_without_progress_is_not_told_before_its_limit(start_mcp, by_hand, monkeypatch):
+    monkeypatch.setattr("agentcore.mcp_endpoint.calls.MCP_WAIT_SECONDS", 0.1)
+    mcp = await start_mcp()
+    hand = await by_hand(mcp, query="?wait=60&wait_silently=1")
+    call = asyncio.create_task(hand.call("shop_sell", {"item": "tea"}))
+    await asyncio.sleep(0.3)  # longer than the limit of others
+    await mcp.decide()
+    assert said(await call) == "sold tea"
+
+
 async def test_client_that_wants_progress_hears_where_to_decide_while_its_call_stays_open(start_mcp, monkeypatch):
     monkeypatch.setattr("agentcore.mcp_endpoint.calls.MCP_WAIT_SECONDS", 0.1)
     mcp = await start_mcp()

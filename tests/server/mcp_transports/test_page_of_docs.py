@@ -45,10 +45,10 @@ async def test_server_without_the_sdk_says_how_to_install_it(start_mcp, monkeypa
     assert "agentcore-runtime[mcp]" in answer["error"]["message"]
 
 
-@pytest.mark.parametrize("wait", ["soon", "nan"])
-async def test_wait_that_is_no_time_is_told(start_mcp, wait):
+@pytest.mark.parametrize("asked", ["wait=soon", "wait=nan", "wait_silently=yes"])
+async def test_wait_that_is_no_time_is_told(start_mcp, asked):
     mcp = await start_mcp()
-    status, answer, _ = await ByHand(f"{mcp.url}?wait={wait}", await mcp.key()).post(
+    status, answer, _ = await ByHand(f"{mcp.url}?{asked}", await mcp.key()).post(
         request(
             "initialize",
             {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}},

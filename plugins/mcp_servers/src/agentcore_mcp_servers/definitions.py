@@ -24,7 +24,8 @@ def create_definition(tool: types.Tool, name: str, block: ServerBlock, shown: Sh
         effects=effects,
         annotations=convert_annotations(tool.annotations, effects, block),
         timeout_s=block.agentcore.timeout_s,
-        view=shown.view,
+        # a view shows the result of a model's call
+        view=shown.view if shown.is_for_models else None,
         in_views=shown.in_views,
         served_as=None if shown.is_for_models else "view",
         icons=convert_icons(tool),

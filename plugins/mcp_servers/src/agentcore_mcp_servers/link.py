@@ -116,7 +116,9 @@ class Link:
         except TimeoutError as exc:
             await self.close()
             message = f"the server did not answer within {START_SECONDS:g} s; it {self._carrier.brief_ending}"
-            raise ToolError("server_not_started", message, retryable=True, output=self._carrier.output) from exc
+            output = self._carrier.output
+            waits_for = "network" if output_names_network(output) else None
+            raise ToolError("server_not_started", message, retryable=True, output=output, waits_for=waits_for) from exc
         except asyncio.CancelledError:
             await self.close()
             raise

@@ -36,8 +36,14 @@ _OF_FAILURE = re.compile(
     r"error|exception|cannot|can't|could not|unable|fail|not found|no such|denied|missing|required|invalid|refused",
     re.IGNORECASE,
 )
+_OF_CAUSE = re.compile(r"does not satisfy|^npm (?:error|ERR!) (?!(?:code|errno|syscall|path|dest|command)\b)")
+"""What uv says of an interpreter or package of the wrong version, and npm of a failure, before what follows from it."""
 _FRAME = re.compile(r"at |File \"|\^|\||\d+ \|")
 """Beginnings of lines of a stack, or of the source that it quotes."""
+_OF_GROUP = re.compile(r"^\s*\+-[+-]*-{9}", re.MULTILINE)
+"""A line between the exceptions of a group, or after them."""
+_MARGIN_OF_GROUP = re.compile(r"[\s|+-]+")
+"""What Python writes before each line of the exceptions in a group, and between them."""
 _KEY_LINE_CHARS = 500
 _UNSEEN = "where the sandbox shows nothing, as in /tmp: install it elsewhere, or make its folder `cwd` in the block"
 
@@ -254,9 +260,14 @@ class _Output(asyncio.Protocol):
 def find_key_line(output: str) -> str:
     """Return the line of a program's output that says most about its failure; empty if it wrote nothing.
 
-    Programs end with the reason (Python), or write it before the frames of their stack (Node.js).
+    Programs end with the reason (Python), or write it before the frames of their stack (Node.js); uv and npm end
+    with what follows from it.
     """
     lines = [line.strip() for line in output.splitlines() if line.strip()]
+    if _OF_GROUP.search(output):
+        lines = [_MARGIN_OF_GROUP.sub("", line, count=1) if line[0] in "|+" else line for line in lines]
+    if cause := next((line for line in lines if _OF_CAUSE.search(line)), ""):
+        return cause[:_KEY_LINE_CHARS]
     told = [line for line in lines if _OF_FAILURE.search(line) and not _FRAME.match(line)]
     return (told or lines or [""])[-1][:_KEY_LINE_CHARS]
 

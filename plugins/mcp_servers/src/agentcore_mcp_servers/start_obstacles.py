@@ -14,9 +14,10 @@ from agentcore.api import ToolError
 _LOOK_SECONDS = 2.0
 _UNREACHABLE = frozenset((errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTUNREACH, errno.ETIMEDOUT))
 _OF_NETWORK = re.compile(
-    r"ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|Temporary failure in name resolution|Name or service not known"
-    r"|Network is unreachable|dns error|failed to lookup address",
-    re.IGNORECASE,
+    # codes as whole words: ModuleNotFoundError has ENOTFOUND in it
+    r"\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH)\b"
+    r"|(?i:Temporary failure in name resolution|Name or service not known|Network is unreachable|dns error"
+    r"|failed to lookup address)"
 )
 """How npm, pip, uv and curl say that there is no network."""
 
