@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from agentcore.chat.model.connections import service_named
 from agentcore.chat.model.local_servers import LOOK_SECONDS, PLACES, KnownServer, LocalServer, find_local_servers
-from agentcore.chat.model.provider_keys import ProviderKeys
 from agentcore.chat.model.provider_models import ask_for_models
-from agentcore.chat.model.providers import PROVIDERS
 from agentcore.chat.settings import ChatSettings, ModelChoice
 from agentcore.errors import ToolError
 from agentcore.net import is_loopback_name
@@ -30,32 +29,29 @@ class ModelStatus:
     next_step: str = ""
 
 
-async def find_model_status(
-    settings: ChatSettings, keys: ProviderKeys, places: Sequence[KnownServer] = PLACES
-) -> ModelStatus:
+async def find_model_status(settings: ChatSettings, places: Sequence[KnownServer] = PLACES) -> ModelStatus:
     """Find out which model a new chat uses. Queries only local servers, never a provider.
 
     Args:
         settings: Models and agents.
-        keys: Keys and addresses of providers.
         places: Addresses at which to look for local model servers.
     """
     try:
         choice = settings.choose_model(None, settings.get_agent("default"))
     except ToolError:
         found = await find_local_servers(places)
-        return _without_model(settings, [server for server in found if not _has_key(server, keys)])
-    if choice.base_url is None and not choice.api_key.get_secret_value():
-        variable = PROVIDERS[choice.provider].key_variable
+        return _without_model(settings, [server for server in found if not _has_key(server, settings)])
+    if choice.lacks_key:
+        variable = service_named(choice.provider).key_variable
         return ModelStatus(False, f"{choice.model} needs a key.", f"Enter it on the page, or set {variable}.")
     if choice.base_url is not None and await _is_down(choice):
         summary = f"{choice.model} is set up, but its server at {choice.base_url} does not answer."
         return ModelStatus(False, summary, "Start that server, or choose another model on the page.")
-    return ModelStatus(True, f"{choice.model} ({_describe_origin(choice, keys)})")
+    return ModelStatus(True, f"{choice.model} ({_describe_origin(choice, settings)})")
 
 
-def _has_key(server: LocalServer, keys: ProviderKeys) -> bool:
-    return server.needs_key and keys.find_provider_at(server.base_url) is not None
+def _has_key(server: LocalServer, settings: ChatSettings) -> bool:
+    return server.needs_key and settings.find_connection_at(server.base_url) is not None
 
 
 async def _is_down(choice: ModelChoice) -> bool:
@@ -63,19 +59,21 @@ async def _is_down(choice: ModelChoice) -> bool:
     if not is_loopback_name(urlsplit(choice.base_url or "").hostname or ""):
         return False
     try:
-        await ask_for_models(choice.provider, choice.base_url, choice.api_key, LOOK_SECONDS)
+        await ask_for_models(choice.protocol.name, choice.base_url, choice.api_key, LOOK_SECONDS)
     except ToolError as exc:
         return exc.type in ("provider_unreachable", "provider_timeout")
     return False
 
 
-def _describe_origin(choice: ModelChoice, keys: ProviderKeys) -> str:
-    provider = PROVIDERS[choice.provider]
-    if choice.base_url is not None:
-        return choice.base_url
-    if keys.find_key_origin(choice.provider) == "stored":
-        return f"{provider.label['en']}, with the key that you entered"
-    return f"{provider.label['en']}, with the key in {provider.key_variable}"
+def _describe_origin(choice: ModelChoice, settings: ChatSettings) -> str:
+    connection = settings.connections.get(choice.provider)
+    is_its_own = connection is not None and connection.base_url == choice.base_url
+    if connection is None or not is_its_own or connection.has_own_address:
+        return choice.base_url or choice.protocol.base_url
+    label = connection.service.label["en"]
+    if connection.key_origin == "stored":
+        return f"{label}, with the key that you entered"
+    return f"{label}, with the key in {connection.service.key_variable}"
 
 
 def _without_model(settings: ChatSettings, servers: Sequence[LocalServer]) -> ModelStatus:

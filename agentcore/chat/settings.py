@@ -9,7 +9,16 @@ from pydantic.config import JsonDict
 
 from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.limits import PROVIDER_SILENCE_SECONDS, STEPS, TURN_TOKENS
+from agentcore.chat.model.connections import (
+    Connection,
+    ProviderConfig,
+    ProviderId,
+    StoredProvider,
+    find_connections,
+    service_named,
+)
 from agentcore.chat.model.providers import DEFAULT_PROVIDER, PROVIDERS, Provider, ProviderName, provider_and_model
+from agentcore.chat.model.services import SERVICES
 from agentcore.config import AppDocument
 from agentcore.errors import ToolError
 from agentcore.limits import MODEL_CHARS, MODEL_CHARS_MAX, MODEL_CHARS_MIN
@@ -17,6 +26,9 @@ from agentcore.tool_formats import Dialect
 
 ToolCalling = Literal["native", "strict", "prompted"]
 """The way in which a model calls tools."""
+
+Effort = Literal["minimal", "low", "medium", "high", "xhigh", "max"]
+"""How much a model thinks; each model accepts some of them."""
 
 
 HostName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
@@ -37,17 +49,21 @@ class _Settings(BaseModel, defer_build=True):
 class ModelConfig(_Settings):
     """One model of app.json's `models`, by the name that people use for it."""
 
-    provider: Annotated[ProviderName | None, Field(description="Whose protocol; else by the name before a colon.")] = (
-        None
-    )
+    provider: Annotated[
+        ProviderId | None,
+        Field(description="Whose it is: a name of `providers` or a service; else by the name before a colon."),
+    ] = None
     model: Annotated[str | None, Field(description="The provider's name of it; else the name here.")] = None
-    base_url: Annotated[str | None, Field(description="Address of the API; else the environment's.")] = None
+    base_url: Annotated[str | None, Field(description="Address of the API; else its provider's.")] = None
     api_key_env: Annotated[str | None, Field(description="The environment variable that holds the key.")] = None
     tools: Annotated[
         ToolCalling,
         Field(description="`prompted`: for a model that knows no tool calling; `strict`: it is held to the schemas."),
     ] = "native"
     images: Annotated[bool, Field(description="Whether it sees images.")] = True
+    effort: Annotated[
+        Effort | None, Field(description="How much it thinks before it answers; only for models that can be told so.")
+    ] = None
     context_tokens: Annotated[
         int | None, Field(ge=1024, le=1_000_000_000, description="Size of its context; else as its provider says.")
     ] = None
@@ -148,6 +164,14 @@ class ChatDocument(AppDocument):
             description="Models by the names that people use for them; the first is the default.",
         ),
     ]
+    providers: Annotated[
+        Mapping[ProviderId, ProviderConfig],
+        Field(
+            default_factory=dict,
+            json_schema_extra=_EMPTY,
+            description="Providers of models by names of your own: services, or servers at an address.",
+        ),
+    ]
     agents: Annotated[
         Mapping[str, AgentConfig],
         Field(
@@ -162,26 +186,43 @@ class ModelChoice(_Settings):
     """A model that can be asked.
 
     Args:
-        provider: Whose protocol it speaks.
+        provider: The name of its provider.
+        speaks: The provider whose protocol it speaks; None: the one of its provider's name.
         model: The provider's name of it.
         base_url: Address of the API; None: the provider's own.
         api_key: The key; empty where a local server wants none.
         tools: How it calls tools.
         images: Whether it sees images.
+        effort: How much it thinks; None: as the provider does by default.
         context_tokens: Size of its context; None: the settings do not say.
         timeout_s: How long the provider may send nothing.
         max_retries: How often a refused request is sent again if the provider does not say when.
     """
 
-    provider: ProviderName
+    provider: str
     model: str
+    speaks: ProviderName | None = None
     base_url: str | None = None
     api_key: SecretStr = SecretStr("")
     tools: ToolCalling = "native"
     images: bool = True
+    effort: Effort | None = None
     context_tokens: int | None = None
     timeout_s: float = PROVIDER_SILENCE_SECONDS
     max_retries: int = 2
+
+    @property
+    def protocol(self) -> Provider:
+        """The protocol that it speaks."""
+        return PROVIDERS[self.speaks or service_named(self.provider).protocol]
+
+    @property
+    def lacks_key(self) -> bool:
+        """True if it has no key, and is at the address of a service that needs one."""
+        if self.api_key.get_secret_value():
+            return False
+        addresses = [service.base_url for service in SERVICES.values() if not service.is_local]
+        return self.base_url is None or self.base_url.rstrip("/") in addresses
 
     @property
     def full_name(self) -> str:
@@ -191,9 +232,10 @@ class ModelChoice(_Settings):
     @property
     def dialect(self) -> Dialect:
         """The dialect of tool schemas that the provider accepts."""
-        return PROVIDERS[self.provider].dialect_at(self.base_url, is_strict=self.tools == "strict")
+        return self.protocol.dialect_at(self.base_url, is_strict=self.tools == "strict")
 
 
+_PROVIDERS = TypeAdapter(dict[ProviderId, ProviderConfig], config=ConfigDict(defer_build=True))
 _MODELS = TypeAdapter(dict[str, ModelConfig], config=ConfigDict(defer_build=True))
 _MODE: TypeAdapter[ApprovalMode] = TypeAdapter(ApprovalMode, config=ConfigDict(defer_build=True))
 _AGENTS = TypeAdapter(dict[str, AgentConfig], config=ConfigDict(defer_build=True))
@@ -205,8 +247,13 @@ class ChatSettings:
     Args:
         models: By name, in the order of app.json.
         agents: By id; `default` always exists.
-        environ: Environment with the keys and addresses of providers.
+        environ: The environment, with keys and addresses of providers.
         chosen: The `provider:model` that the user chose last; None: none.
+        providers: The providers of app.json, by name.
+        stored: What was entered for providers, by name.
+
+    Attributes:
+        connections: The providers that are set up, by name.
     """
 
     def __init__(
@@ -215,21 +262,41 @@ class ChatSettings:
         agents: Mapping[str, AgentConfig],
         environ: Mapping[str, str],
         chosen: str | None = None,
+        *,
+        providers: Mapping[str, ProviderConfig] | None = None,
+        stored: Mapping[str, StoredProvider] | None = None,
     ) -> None:
         self.models = dict(models)
         self.agents = {"default": AgentConfig(), **agents}
+        self.connections = find_connections(environ, providers or {}, stored or {})
         self._environ = environ
         self._chosen = chosen
 
     @classmethod
-    def from_config(cls, models: Any, agents: Any, environ: Mapping[str, str], chosen: str | None = None) -> Self:
+    def from_config(
+        cls,
+        models: Any,
+        agents: Any,
+        environ: Mapping[str, str],
+        chosen: str | None = None,
+        *,
+        providers: Any = None,
+        stored: Mapping[str, StoredProvider] | None = None,
+    ) -> Self:
         """Validate the settings of app.json.
 
         Raises:
             ToolError: `invalid_settings`, with one entry for each invalid key.
         """
         try:
-            return cls(_MODELS.validate_python(models or {}), _AGENTS.validate_python(agents or {}), environ, chosen)
+            return cls(
+                _MODELS.validate_python(models or {}),
+                _AGENTS.validate_python(agents or {}),
+                environ,
+                chosen,
+                providers=_PROVIDERS.validate_python(providers or {}),
+                stored=stored,
+            )
         except ValidationError as exc:
             # not chained: pydantic's text quotes the values, and one may be a secret
             errors = [
@@ -237,13 +304,27 @@ class ChatSettings:
                 for error in exc.errors(include_url=False, include_context=False, include_input=False)
             ]
             said = "; ".join(f"{error['path']}: {error['message']}" for error in errors[:3])
-            message = f"models or agents of app.json are not as expected: {said}"
+            message = f"models, providers or agents of app.json are not as expected: {said}"
             raise ToolError("invalid_settings", message, errors=errors[:20]) from None
 
     @property
     def is_set_up(self) -> bool:
         """True if a model or a provider is configured."""
-        return bool(self.models) or bool(self._reachable_providers)
+        return bool(self.models) or bool(self.usable_connections)
+
+    @property
+    def usable_connections(self) -> list[Connection]:
+        """The providers that can be asked: with a key, or at an address that may need none."""
+        return [connection for connection in self.connections.values() if connection.is_usable]
+
+    def find_connection_at(self, base_url: str) -> Connection | None:
+        """Return the provider that has a key for this address; None if there is none."""
+        found = (one for one in self.usable_connections if one.base_url == base_url and one.key_origin is not None)
+        return next(found, None)
+
+    def split_name(self, name: str) -> tuple[str, str]:
+        """Parse a name: its provider, and the provider's name of the model."""
+        return provider_and_model(name, {*PROVIDERS, *self.connections})
 
     def get_agent(self, agent_id: str) -> AgentConfig:
         """Return the agent with this id.
@@ -278,32 +359,36 @@ class ChatSettings:
     def default_name(self) -> str | None:
         """The model that is used if none is named.
 
-        The first of `models`; else the one that the user chose, while its provider is configured; else the usual model
-        of the only provider that has a key.
+        The first of `models`; else the one that the user chose, while its provider is set up; else the usual model
+        of the only provider with a protocol of its own that has a key.
         """
         if self.models:
             return next(iter(self.models))
-        if self._chosen is not None and PROVIDERS[provider_and_model(self._chosen)[0]] in self._reachable_providers:
+        if self._chosen is not None and self._is_usable(self.split_name(self._chosen)[0]):
             return self._chosen
+        own = [connection for connection in self.usable_connections if connection.name in PROVIDERS]
         # which models exist at another address than the provider's own is unknown
-        if len(self._reachable_providers) != 1 or self._environ.get(self._reachable_providers[0].base_url_variable):
+        if len(own) != 1 or own[0].base_url is not None:
             return None
-        return f"{self._reachable_providers[0].name}:{self._reachable_providers[0].usual_model}"
+        return f"{own[0].name}:{own[0].protocol.usual_model}"
 
     def choose_model(self, wanted: str | None, agent: AgentConfig) -> ModelChoice:
         """Return the model to use: the requested one, else the agent's, else `default_name`.
 
         Raises:
-            ToolError: `model_not_found` with the existing names; `model_not_configured`: there is no model at all.
+            ToolError: `model_not_found` with the existing names; `model_not_configured`: there is no model at all, or
+                its provider is not set up.
         """
         name = wanted or agent.model or self.default_name
         if name is None:
             raise self._no_model_error()
-        provider, model = provider_and_model(name)
         config = self.models.get(name)
         if config is not None:
+            # with an address of its own, what is before a colon is part of the model's name, as in `mistral:7b`
+            provider, model = provider_and_model(name) if config.base_url else self.split_name(name)
             return self._build_choice(config.provider or provider, config.model or model, config)
-        if PROVIDERS[provider] not in self._reachable_providers:
+        provider, model = self.split_name(name)
+        if not self._is_usable(provider):
             raise self._unknown_model_error(name) if self.is_set_up else self._no_model_error()
         return self._build_choice(provider, model, ModelConfig())
 
@@ -314,28 +399,43 @@ class ChatSettings:
         except ToolError:
             return None
 
-    def _build_choice(self, provider: ProviderName, model: str, config: ModelConfig) -> ModelChoice:
-        if config.tools == "strict" and PROVIDERS[provider].strict_dialect is None:
+    def _build_choice(self, provider: str, model: str, config: ModelConfig) -> ModelChoice:
+        connection = self.connections.get(provider)
+        if connection is None and provider not in SERVICES:
+            known = sorted({*SERVICES, *self.connections})
+            message = f"the model {model!r} is of the provider {provider!r}, which is not set up"
+            raise ToolError("model_not_configured", message, provider=provider, providers=known)
+        service = connection.service if connection is not None else SERVICES[provider]
+        protocol = PROVIDERS[service.protocol]
+        if config.tools == "strict" and protocol.strict_dialect is None:
             message = f"the model {model!r} has tools 'strict', which {provider} does not know; take 'native'"
             raise ToolError("invalid_settings", message, model=model)
-        key = self._environ.get(config.api_key_env or PROVIDERS[provider].key_variable, "")
         return ModelChoice(
             provider=provider,
             model=model,
-            base_url=config.base_url or self._environ.get(PROVIDERS[provider].base_url_variable) or None,
-            # a key of the environment is sent only to the environment's address, or if a setting names its variable
-            api_key=SecretStr(key if config.base_url is None or config.api_key_env else ""),
+            speaks=service.protocol,
+            base_url=config.base_url or (service.default_base_url if connection is None else connection.base_url),
+            api_key=self._find_key(connection, config),
             tools=config.tools,
             images=config.images,
+            effort=config.effort,
             context_tokens=config.context_tokens,
             timeout_s=config.timeout_s,
             max_retries=config.max_retries,
         )
 
-    @property
-    def _reachable_providers(self) -> list[Provider]:
-        """The providers that have a key or an address."""
-        return [provider for provider in PROVIDERS.values() if provider.is_in(self._environ)]
+    def _find_key(self, connection: Connection | None, config: ModelConfig) -> SecretStr:
+        """Return the key of a model: the one whose variable its settings name, else its provider's, for its address."""
+        if config.api_key_env is not None:
+            named = (one for one in self.connections.values() if one.service.key_variable == config.api_key_env)
+            stored = next((one.key for one in named if one.name in PROVIDERS), SecretStr(""))
+            return SecretStr(self._environ.get(config.api_key_env) or stored.get_secret_value())
+        if connection is None or config.base_url is not None:
+            return SecretStr("")
+        return connection.key
+
+    def _is_usable(self, provider: str) -> bool:
+        return provider in self.connections and self.connections[provider].is_usable
 
     def _unknown_model_error(self, name: str) -> ToolError:
         known = list(self.models)
@@ -343,7 +443,7 @@ class ChatSettings:
         return ToolError("model_not_found", f"there is no model {name!r}; there are: {said}", models=known)
 
     def _no_model_error(self) -> ToolError:
-        providers = [provider.name for provider in self._reachable_providers]
+        providers = [connection.name for connection in self.usable_connections]
         if providers:
             message = f"no model was named; name one as {providers[0]}:MODEL, or list one under models in app.json"
         else:

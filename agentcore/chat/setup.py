@@ -2,25 +2,28 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field, SecretStr
 
 from agentcore.approval_rules import APPROVAL_MODES, ApprovalMode
 from agentcore.chat.model.chosen_model import ChosenModel
+from agentcore.chat.model.connections import Connection, KeyOrigin, StoredProvider, service_named
 from agentcore.chat.model.local_servers import PLACES, LocalServer, find_local_servers
 from agentcore.chat.model.provider_check import ProviderCheck, check_provider
-from agentcore.chat.model.provider_keys import KeyOrigin, ProviderKeys, StoredProvider
-from agentcore.chat.model.provider_models import ask_for_models, is_chat_model, sort_chat_models_first
-from agentcore.chat.model.providers import PROVIDERS, ProviderName, provider_and_model
+from agentcore.chat.model.provider_keys import ProviderKeys
+from agentcore.chat.model.provider_models import ask_for_models, is_chat_model
+from agentcore.chat.model.providers import PROVIDERS
+from agentcore.chat.model.services import SERVICES, Service
 from agentcore.chat.model_status import ModelStatus, find_model_status
 from agentcore.chat.session.session_view import View
-from agentcore.chat.settings import SKILLS_PART, ChatSettings, ModelConfig, ToolCalling
+from agentcore.chat.settings import SKILLS_PART, ChatSettings, ModelChoice, ModelConfig, ToolCalling
 from agentcore.core.core import Core
 from agentcore.core.settings import SettingChange, SettingsPlan, SettingsSubject, plan_changes
 from agentcore.errors import ToolError
 
-_OWN = ("models", "agents")
+_OWN = ("models", "providers", "agents")
 """Keys of app.json whose changes take effect in the chat at once."""
 
 
@@ -38,7 +41,7 @@ class ModelView(View):
     """One model of app.json."""
 
     name: str
-    provider: ProviderName
+    provider: str
     model: str
     base_url: str | None
     tools: ToolCalling
@@ -51,7 +54,8 @@ class ModelView(View):
 class ProviderView(View):
     """One provider; keys are never given back."""
 
-    provider: ProviderName
+    provider: Annotated[str, Field(description="Its name; `NAME:MODEL` names one of its models.")]
+    service: Annotated[str, Field(description="What it is.")]
     label: Annotated[Mapping[str, str], Field(description="Its name for people, by language.")]
     own_base_url: Annotated[str, Field(description="What is asked where no other address is set.")]
     base_url: str | None
@@ -60,6 +64,19 @@ class ProviderView(View):
     is_fixed: Annotated[bool, Field(description="The environment sets it: what is entered has no effect.")]
     addresses: Annotated[Mapping[str, str], Field(description="Base URLs of other services like it, by name.")]
     key_prefix: Annotated[str, Field(description="How its own keys begin; empty: there is no such rule.")]
+    is_set_up: Annotated[bool, Field(description="It can be asked: it has a key, or an address that may need none.")]
+    is_named: Annotated[bool, Field(description="app.json names it, and its address is changed there.")]
+
+
+class ServiceView(View):
+    """A service, or a kind of server, of which providers can be set up."""
+
+    service: str
+    label: Annotated[Mapping[str, str], Field(description="Its name for people, by language.")]
+    own_base_url: Annotated[str, Field(description="Its address; empty: each account has one of its own.")]
+    example_url: Annotated[str, Field(description="The form of its addresses, where each account has its own.")]
+    key_prefix: Annotated[str, Field(description="How its keys begin; empty: there is no such rule.")]
+    is_local: Annotated[bool, Field(description="It runs on this machine, and needs a key only if started with one.")]
 
 
 class KnownServerView(View):
@@ -79,6 +96,7 @@ class ChatView(View):
     agents: list[AgentView]
     models: list[ModelView]
     providers: list[ProviderView]
+    services: list[ServiceView]
     local_servers: list[KnownServerView]
     modes: list[ApprovalMode]
     folders: Annotated[list[str], Field(description="The workspace folders that tools work in.")]
@@ -105,6 +123,7 @@ class ModelSetup:
     def __init__(self, core: Core, environ: Mapping[str, str]) -> None:
         self._core = core
         self._models: Any = core.config.models
+        self._providers: Any = core.config.providers
         self._agents: Any = core.config.agents
         self.keys = ProviderKeys(core.state.path, environ)
         self._chosen = ChosenModel(core.state.path)
@@ -117,12 +136,24 @@ class ModelSetup:
         Raises:
             ToolError: `invalid_settings`.
         """
-        return ChatSettings.from_config(self._models, self._agents, self.keys.merge_environ(), self._chosen.name)
+        return ChatSettings.from_config(
+            self._models,
+            self._agents,
+            self.keys.environ,
+            self._chosen.name,
+            providers=self._providers,
+            stored=self.keys.stored,
+        )
 
     @property
     def is_set_up(self) -> bool:
         """True if a provider is configured, or app.json has `models`, valid or not."""
-        return bool(self._models) or ChatSettings({}, {}, self.keys.merge_environ()).is_set_up
+        if self._models:
+            return True
+        try:
+            return self.settings.is_set_up
+        except ToolError:
+            return bool(self._providers)
 
     def describe_setup(self) -> ChatView:
         """Return the models, agents, providers and modes.
@@ -153,7 +184,8 @@ class ModelSetup:
                 for name, agent in settings.agents.items()
             ],
             models=[self._describe_model(name, settings) for name in settings.models],
-            providers=[self._describe_provider(provider) for provider in PROVIDERS],
+            providers=self._describe_providers(settings),
+            services=[_describe_service(service) for service in SERVICES.values()],
             local_servers=[
                 KnownServerView(kind=place.kind, label=place.label or place.kind, base_url=place.base_url)
                 for place in self.places
@@ -168,14 +200,14 @@ class ModelSetup:
         return [await self._open_with_key(server) if server.needs_key else server for server in found]
 
     async def _open_with_key(self, server: LocalServer) -> LocalServer:
-        provider = self.keys.find_provider_at(server.base_url)
-        if provider is None:
+        connection = self.settings.find_connection_at(server.base_url)
+        if connection is None:
             return server
         try:
-            names = await self.list_provider_models(provider)
+            names = await _list_models_of(connection)
         except ToolError:
             return server  # it refused this key, or has ended
-        return server._replace(models=list(filter(is_chat_model, names)), needs_key=False, provider=provider)
+        return server._replace(models=names, needs_key=False, provider=connection.name)
 
     async def find_status(self) -> ModelStatus:
         """Find out which model a new chat uses, or what is missing. Queries only this machine.
@@ -183,34 +215,70 @@ class ModelSetup:
         Raises:
             ToolError: `invalid_settings`.
         """
-        return await find_model_status(self.settings, self.keys, self.places)
+        return await find_model_status(self.settings, self.places)
 
-    async def list_provider_models(self, provider: ProviderName) -> list[str]:
-        """Return the models that a provider lists, requested with its key at its address; chat models first.
+    async def list_provider_models(self, name: str) -> list[str]:
+        """Return the chat models that a provider lists, requested with its key at its address.
 
         Raises:
             ToolError: `model_not_configured`: it has neither; and as `ask_for_models`.
         """
-        environ = self.keys.merge_environ()
-        key = environ.get(PROVIDERS[provider].key_variable, "")
-        base_url = self.keys.base_url(provider)
-        if not key and base_url is None:
-            message = f"no key of {provider}: enter one, or set it in the environment"
-            raise ToolError("model_not_configured", message, provider=provider)
-        return sort_chat_models_first(await ask_for_models(provider, base_url, SecretStr(key)))
+        connection = self.settings.connections.get(name)
+        if connection is None or not connection.is_usable:
+            message = f"no key of {name}: enter one, or set it in the environment"
+            raise ToolError("model_not_configured", message, provider=name)
+        return await _list_models_of(connection)
 
-    async def test_provider(self, provider: ProviderName, key: SecretStr | None, base_url: str | None) -> ProviderCheck:
+    def find_provider(self, name: str, service: str | None = None) -> Connection:
+        """Return a provider that is set up, or that a user can set up under this name.
+
+        Args:
+            name: Its name.
+            service: What it is, if it is not set up yet and its name does not say it.
+        Raises:
+            ToolError: `provider_not_found`.
+        """
+        known = self.settings.connections.get(name)
+        if known is not None:
+            return known
+        if (service or name) not in SERVICES:
+            names = ", ".join({**self.settings.connections, **SERVICES})
+            raise ToolError("provider_not_found", f"there is no provider {name!r}; there are: {names}")
+        new = service_named(name, service)
+        return Connection(name, new, new.default_base_url)
+
+    def with_entered(
+        self, connection: Connection, key: SecretStr | None, base_url: str | None, service: str | None
+    ) -> StoredProvider:
+        """Return what would be stored if a key, an address, or both were entered for a provider."""
+        if connection.is_named:
+            base_url = connection.base_url  # the key is for the address of app.json, and for no other
+        return self.keys.with_entered(connection.name, key, base_url, service)
+
+    async def test_provider(
+        self, name: str, key: SecretStr | None, base_url: str | None, service: str | None = None
+    ) -> ProviderCheck:
         """Test a key and an address of a provider as they would be stored; nothing is stored.
 
         Raises:
-            ToolError: As `check_provider`; `provider_set_by_environment`: entered values would have no effect.
+            ToolError: As `check_provider`; `provider_set_by_environment`: entered values would have no effect;
+                `provider_not_found`.
         """
-        if self.keys.is_fixed(provider):
-            names = f"{PROVIDERS[provider].key_variable} or {PROVIDERS[provider].base_url_variable}"
+        connection = self.find_provider(name, service)
+        protocol = connection.protocol
+        if connection.is_fixed:
+            names = f"{connection.service.key_variable} or {protocol.base_url_variable}"
             message = f"The environment of the server sets this provider ({names}). Change it there."
-            raise ToolError("provider_set_by_environment", message, provider=provider)
-        entered = self.keys.with_entered(provider, key, base_url)
-        return await check_provider(provider, entered.base_url, entered.key or SecretStr(""))
+            raise ToolError("provider_set_by_environment", message, provider=name)
+        entered = self.with_entered(connection, key, base_url, service)
+        default = connection.base_url if connection.is_named else connection.service.default_base_url
+        address = entered.base_url or default
+        if address is None and not connection.service.base_url:
+            message = f"{connection.service.label['en']} has an address for each account. Enter yours."
+            raise ToolError("models_not_listed", message, base_url="", address="")
+        check = await check_provider(protocol.name, address, entered.key or SecretStr(""))
+        is_own = entered.base_url is None and check.base_url == default
+        return replace(check, base_url=None) if is_own else check
 
     async def plan_model_change(self, name: str, model: ModelConfig) -> SettingsPlan:
         """Plan the change of app.json that adds or changes a model.
@@ -275,22 +343,26 @@ class ModelSetup:
         """
         models = saved.get("models")
         agents = saved.get("agents")
-        ChatSettings.from_config(models, agents, {})
+        providers = saved.get("providers")
+        ChatSettings.from_config(models, agents, {}, providers=providers)
         self._models = models
         self._agents = agents
+        self._providers = providers
 
     def is_current_value(self, key: str, value: Any) -> bool:
-        """True if this is the current value of `models` or `agents`."""
-        return key in _OWN and (value or {}) == ((self._models if key == "models" else self._agents) or {})
+        """True if this is the current value of `models`, `providers` or `agents`."""
+        current = {"models": self._models, "providers": self._providers, "agents": self._agents}
+        return key in _OWN and (value or {}) == (current[key] or {})
 
-    async def store_provider(self, provider: ProviderName, before: StoredProvider, after: StoredProvider) -> None:
+    async def store_provider(self, provider: str, before: StoredProvider, after: StoredProvider) -> None:
         """Replace a provider's stored key and address; takes effect at once.
 
         Raises:
             ToolError: `config_changed`: the stored ones are no longer `before`.
         """
+        chosen = None if self._chosen.name is None else self.settings.split_name(self._chosen.name)[0]
         await self.keys.replace_stored_provider(provider, before, after)
-        if self._chosen.name is not None and provider_and_model(self._chosen.name)[0] == provider:
+        if chosen == provider:
             await self._chosen.store_name(None)  # another address, or another key, may not have this model
         self.publish_change(())
 
@@ -311,9 +383,14 @@ class ModelSetup:
 
     def _describe_model(self, name: str, settings: ChatSettings) -> ModelView:
         config = settings.models[name]
-        choice = settings.choose_model(name, settings.get_agent("default"))
-        is_usable = bool(choice.base_url or choice.api_key.get_secret_value())
-        hint = None if is_usable else f"no key of {choice.provider}: enter one, or set it in the environment"
+        try:
+            choice = settings.choose_model(name, settings.get_agent("default"))
+        except ToolError as exc:
+            if exc.type != "model_not_configured":
+                raise
+            choice, hint = ModelChoice(provider=config.provider or "", model=config.model or name), exc.message
+        else:
+            hint = f"no key of {choice.provider}: enter one, or set it in the environment" if choice.lacks_key else ""
         return ModelView(
             name=name,
             provider=choice.provider,
@@ -322,35 +399,65 @@ class ModelSetup:
             tools=choice.tools,
             images=choice.images,
             context_tokens=config.context_tokens,
-            is_usable=is_usable,
-            hint=hint,
+            is_usable=not hint,
+            hint=hint or None,
         )
 
-    def _describe_provider(self, provider: ProviderName) -> ProviderView:
-        origin = self.keys.find_key_origin(provider)
-        return ProviderView(
-            provider=provider,
-            label=PROVIDERS[provider].label,
-            own_base_url=PROVIDERS[provider].base_url,
-            base_url=self.keys.base_url(provider),
-            has_key=origin is not None,
-            key_origin=origin,
-            is_fixed=self.keys.is_fixed(provider),
-            addresses=PROVIDERS[provider].addresses,
-            key_prefix=PROVIDERS[provider].key_prefix,
-        )
+    def _describe_providers(self, settings: ChatSettings) -> list[ProviderView]:
+        """Describe the providers with a protocol of their own, and the others that are set up."""
+        names = list(dict.fromkeys([*PROVIDERS, *settings.connections]))
+        return [_describe_provider(self.find_provider(name)) for name in names]
 
 
-async def list_models_at(name: str, own: Mapping[str, Any], environ: Mapping[str, str]) -> list[str]:
+async def _list_models_of(connection: Connection) -> list[str]:
+    names = await ask_for_models(connection.protocol.name, connection.base_url, connection.key)
+    return [name for name in names if is_chat_model(name)]
+
+
+def _describe_provider(connection: Connection) -> ProviderView:
+    service = connection.service
+    default = service.default_base_url
+    others = (one for one in SERVICES.values() if one.protocol == service.name and one.base_url and not one.is_local)
+    return ProviderView(
+        provider=connection.name,
+        service=service.name,
+        label=service.label if connection.name == service.name else dict.fromkeys(service.label, connection.name),
+        own_base_url=service.base_url,
+        base_url=None if connection.base_url == default else connection.base_url,
+        has_key=connection.key_origin is not None,
+        key_origin=connection.key_origin,
+        is_fixed=connection.is_fixed,
+        addresses={one.label["en"]: one.base_url for one in others if one.name != service.name},
+        key_prefix=service.key_prefix,
+        is_set_up=connection.is_usable,
+        is_named=connection.is_named,
+    )
+
+
+def _describe_service(service: Service) -> ServiceView:
+    return ServiceView(
+        service=service.name,
+        label=service.label,
+        own_base_url=service.base_url,
+        example_url=service.example_url,
+        key_prefix=service.key_prefix,
+        is_local=service.is_local,
+    )
+
+
+async def list_models_at(
+    name: str, own: Mapping[str, Any], environ: Mapping[str, str], providers: Any = None
+) -> list[str]:
     """List the models at the address of a model of app.json, requested with its key.
 
     Args:
         name: The model's name in app.json.
         own: Its settings in app.json.
         environ: Environment with its key.
+        providers: The providers of app.json.
     Raises:
         ToolError: `invalid_settings`; and as `ask_for_models`.
     """
-    settings = ChatSettings.from_config({name: own}, None, environ)
+    settings = ChatSettings.from_config({name: own}, None, environ, providers=providers)
     choice = settings.choose_model(name, settings.get_agent("default"))
-    return await ask_for_models(choice.provider, choice.base_url, choice.api_key)
+    return await ask_for_models(choice.protocol.name, choice.base_url, choice.api_key)

@@ -262,6 +262,7 @@ class AppDocument(ConfigModel):
     workspace: Annotated[WorkspaceConfig, Field(description="The folders that tools may touch.")] = WorkspaceConfig()
     server: Annotated[ServerConfig, Field(description="Where the server listens.")] = ServerConfig()
     models: Annotated[Any, Field(repr=False, description="Models: names, endpoints, abilities.")] = {}
+    providers: Annotated[Any, Field(repr=False, description="Providers of models: services, addresses, keys.")] = {}
     agents: Annotated[Any, Field(repr=False, description="Agents: instructions, tools, model.")] = {}
     approvals: Annotated[ApprovalsConfig, Field(description="Which calls a person is asked about.")] = ApprovalsConfig()
     clients: Annotated[

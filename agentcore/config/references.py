@@ -23,9 +23,8 @@ _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?", re.DOTALL)
 _FORMS = "${VAR}, ${VAR:-default} or ${secret:NAME}; a literal ${ is written $${"
 _OWN_TEXTS = ("$schema", "config", "approvals", "agents")
 _WRITE_IT = "write the value itself, or set its variable of the environment, such as AGENTCORE_SERVER__PORT"
-_INSTEAD = {
-    "models": "name the variable that holds the key in api_key_env, or enter the key in the settings of the page"
-}
+_ENTER_KEY = "name the variable that holds the key in api_key_env, or enter the key in the settings of the page"
+_INSTEAD = {"models": _ENTER_KEY, "providers": _ENTER_KEY}
 _API_TOKEN = "AGENTCORE_TOKEN"  # noqa: S105 - the name of the variable, not its value
 
 

@@ -33,8 +33,8 @@ def find(tmp_path):
 
     async def find(*places, environ=None, models=None, keys=None):
         keys = keys or ProviderKeys(tmp_path, environ or {})
-        settings = ChatSettings.from_config(models, None, keys.merge_environ())
-        return await find_model_status(settings, keys, [KnownServer("ollama", place) for place in places])
+        settings = ChatSettings.from_config(models, None, keys.environ, stored=keys.stored)
+        return await find_model_status(settings, [KnownServer("ollama", place) for place in places])
 
     return find
 

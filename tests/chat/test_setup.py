@@ -34,6 +34,9 @@ async def test_without_anything_it_says_what_is_missing_and_where_to_begin(open_
     assert openai.pop("addresses")["OpenRouter"] == "https://openrouter.ai/api/v1"
     assert openai == {
         "provider": "openai",
+        "service": "openai",
+        "isSetUp": False,
+        "isNamed": False,
         "label": {"en": "OpenAI-compatible", "zh": "OpenAI 兼容"},
         "ownBaseUrl": "https://api.openai.com/v1",
         "baseUrl": None,

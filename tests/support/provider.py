@@ -13,6 +13,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from agentcore.chat.model.services import SERVICES
 from agentcore.chat.system.sources import read_sources
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import ServerClient, running_server
@@ -319,6 +320,13 @@ async def provider() -> AsyncIterator[Provider]:
     """A provider that has no reply yet."""
     for name in ("agentcore.chat.turn.turn", "agentcore.chat.model.openai_model"):
         await _import(name)
+    async with serve_provider() as played:
+        yield played
+
+
+@asynccontextmanager
+async def serve_provider() -> AsyncIterator[Provider]:
+    """Serve a provider that has no reply yet."""
     played = Provider()
     app = web.Application(client_max_size=32 * 1024 * 1024)
     app.router.add_post("/v1/chat/completions", played.openai)
@@ -333,7 +341,7 @@ async def provider() -> AsyncIterator[Provider]:
 @pytest.fixture
 def open_talk(provider: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeTalk:
     """Open a server over a folder; opened again, it is the same server after a restart."""
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
+    for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", *(service.key_variable for service in SERVICES.values())):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TEST_MODEL_KEY", "sk-test-secret")
 

@@ -102,7 +102,7 @@ export class AcLocalServers extends Localized(LitElement) {
 
   /** @param {string} kind @param {string} baseUrl */
   _renderKey(kind, baseUrl) {
-    const provider = chatSetup.providers[0];
+    const provider = chatSetup.newProvider(kind);
     return html`
       <p class="none">${t('models.lockedServer', {server: labelOf(kind)})}</p>
       ${this._keyFor === baseUrl && provider

@@ -38,7 +38,7 @@ export class AcModelPicker extends Localized(LitElement) {
   render() {
     const {providers, models} = chatSetup;
     const usable = models.filter(({isUsable, name}) => isUsable && name !== this.inUse);
-    const reachable = providers.filter(({hasKey, baseUrl}) => hasKey || baseUrl);
+    const reachable = providers.filter(({isSetUp}) => isSetUp);
     if (!usable.length && !reachable.length) return html`<ac-chat-providers></ac-chat-providers>`;
     return html`
       ${usable.length ? html`<section><h3>${t('models.own')}</h3><ul>${usable.map(({name}) => this._renderOwn(name))}</ul></section>` : nothing}
@@ -54,7 +54,7 @@ export class AcModelPicker extends Localized(LitElement) {
   /** @param {import('./setup.js').Provider} given */
   _renderProvider({provider, label, baseUrl}) {
     return html`
-      <section><h3>${t('models.modelsOf', {provider: baseUrl ?? inLocale(label) ?? provider})}</h3>
+      <section><h3>${t('models.modelsOf', {provider: provider === 'openai' && baseUrl ? baseUrl : inLocale(label) ?? provider})}</h3>
         ${keyed(`${provider} ${baseUrl}`, html`<ac-provider-models asks .provider=${provider} .inUse=${this.inUse}></ac-provider-models>`)}</section>`;
   }
 

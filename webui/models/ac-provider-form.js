@@ -1,4 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
+import {keyed} from 'lit/directives/keyed.js';
 import {chatSetup} from './setup.js';
 import {Localized, inLocale, t} from '../base/i18n.js';
 import {badges, base, buttons, fields} from '../ui/styles.js';
@@ -19,6 +20,9 @@ const FIELDS = {
   invalid_body: 'url',
 };
 
+/** Names that the server accepts. */
+const NAME = /^[a-z][a-z0-9_-]{0,39}$/;
+
 /** Errors of a test after which the user may store the input anyway. */
 const FORCEABLE = new Set(['provider_unauthorized', 'provider_unreachable', 'provider_timeout', 'provider_failed', 'provider_rate_limited', 'models_not_listed', 'models_empty']);
 
@@ -38,6 +42,7 @@ export class AcProviderForm extends Localized(LitElement) {
     _error: {state: true},
     _missing: {state: true},
     _showsUrl: {state: true},
+    _isBadName: {state: true},
   };
 
   static styles = [base, badges, buttons, fields, css`
@@ -71,6 +76,7 @@ export class AcProviderForm extends Localized(LitElement) {
     this._error = null;
     this._missing = false;
     this._showsUrl = false;
+    this._isBadName = false;
     /** True if the last test included a key. */
     this._hasTestedKey = false;
     /** @type {AbortController | null} */
@@ -89,7 +95,8 @@ export class AcProviderForm extends Localized(LitElement) {
       this._error = null;
       this._missing = false;
       this._status = '';
-      this._showsUrl = Boolean(this.provider?.baseUrl);
+      this._isBadName = false;
+      this._showsUrl = needsUrl(this.provider);
     }
   }
 
@@ -105,6 +112,7 @@ export class AcProviderForm extends Localized(LitElement) {
     const {provider, hasKey, keyOrigin, isFixed} = this.provider;
     return html`
       <form @submit=${this._submit} @input=${this._onInput} autocomplete="off" novalidate aria-busy=${this._work !== ''}>
+        ${this._renderName()}
         <div class="field">
           <div class="label"><label for="key">${t('models.key')}</label>${this._renderBadge()}</div>
           <input id="key" name="key" type="password" autocomplete="new-password" spellcheck="false" autocapitalize="off" maxlength="1000" ?disabled=${isFixed} placeholder=${hasKey && !isFixed ? t('models.keyKept') : ''}
@@ -112,7 +120,7 @@ export class AcProviderForm extends Localized(LitElement) {
           <div id="key-error">${this._renderKeyError()}</div>
           <span class="hint" id="key-hint">${t(isFixed ? 'models.keyFixed' : 'models.keyHint')}</span>
         </div>
-        ${this.address && !isFixed ? nothing : this._showsUrl || isFixed ? this._renderUrl() : html`<button type="button" class="another quiet small" @click=${this._showUrl}><ac-icon name="plus"></ac-icon>${t('models.anotherAddress')}</button>`}
+        ${(this.address || this.provider.isNamed) && !isFixed ? nothing : this._showsUrl || isFixed ? this._renderUrl() : html`<button type="button" class="another quiet small" @click=${this._showUrl}><ac-icon name="plus"></ac-icon>${t('models.anotherAddress')}</button>`}
         ${this._renderGeneralError()}
         <div class="row">
           ${isFixed ? nothing : html`<button class="primary" ?disabled=${this._work !== ''}>${this._work ? html`<ac-icon name="loader-circle"></ac-icon>` : nothing}${t(this._work === 'testing' ? 'models.testing' : 'models.connect')}</button>`}
@@ -131,18 +139,31 @@ export class AcProviderForm extends Localized(LitElement) {
     return html`<span class="badge ok">${t(`models.keyFrom.${keyOrigin}`)}</span>`;
   }
 
+  /** Render the name of a provider that is being added; keyed by it, so that what was typed for another one is gone. */
+  _renderName() {
+    const {isNew, provider} = /** @type {Provider} */ (this.provider);
+    if (!isNew || this.address) return nothing;
+    return keyed(provider, html`
+      <div class="field">
+        <label for="name">${t('models.name')}</label>
+        <input id="name" name="name" spellcheck="false" autocapitalize="off" maxlength="40" value=${provider} aria-invalid=${this._isBadName} aria-describedby="name-error name-hint">
+        <div id="name-error">${this._isBadName ? html`<p class="field-error" role="alert">${t('models.badName')}</p>` : nothing}</div>
+        <span class="hint" id="name-hint">${t('models.nameHint')}</span>
+      </div>`);
+  }
+
   _renderUrl() {
-    const {ownBaseUrl, baseUrl, isFixed, addresses} = /** @type {Provider} */ (this.provider);
+    const {ownBaseUrl, exampleUrl, baseUrl, isFixed, isNew, isLocal, addresses} = /** @type {Provider} */ (this.provider);
     const error = this._errorAt('url');
     const known = Object.entries(addresses ?? {});
     return html`
       <div class="field">
         <label for="url">${t('models.baseUrl')}</label>
-        <input id="url" name="url" type="url" inputmode="url" spellcheck="false" autocapitalize="off" maxlength="1000" list="addresses" ?disabled=${isFixed} .value=${baseUrl ?? ''} placeholder=${ownBaseUrl}
+        <input id="url" name="url" type="url" inputmode="url" spellcheck="false" autocapitalize="off" maxlength="1000" list="addresses" ?disabled=${isFixed} .value=${baseUrl ?? (isNew && isLocal ? ownBaseUrl : '')} placeholder=${exampleUrl || ownBaseUrl}
           aria-invalid=${error !== null} aria-describedby="url-error url-hint">
         <datalist id="addresses">${known.map(([label, address]) => html`<option value=${address}>${label}</option>`)}</datalist>
         <div id="url-error">${error ? this._renderError(error) : nothing}</div>
-        <span class="hint" id="url-hint">${t('models.baseUrlHint')}</span>
+        <span class="hint" id="url-hint">${t(ownBaseUrl ? 'models.baseUrlHint' : 'models.ownAddressHint')}</span>
       </div>`;
   }
 
@@ -187,18 +208,20 @@ export class AcProviderForm extends Localized(LitElement) {
   _onInput(event) {
     this._error = null;
     this._missing = false;
+    this._isBadName = false;
     this._status = '';
     const input = /** @type {HTMLInputElement} */ (event.target);
-    const other = input.name === 'key' && chatSetup.providers.find(({keyPrefix}) => keyPrefix && input.value.trim().startsWith(keyPrefix));
-    if (!other || other.provider === this.provider?.provider || other.isFixed || this._input('url')?.value) return;
+    const other = input.name === 'key' && ownerOf(input.value.trim());
+    if (!other || other === this.provider?.service || this.address || this._input('url')?.value || chatSetup.providers.some(({provider, isFixed}) => provider === other && isFixed)) return;
     const key = input.value.trim();
     input.value = '';
-    this.dispatchEvent(new CustomEvent('ac-provider', {detail: {provider: other.provider, key}, bubbles: true, composed: true}));
+    this.dispatchEvent(new CustomEvent('ac-provider', {detail: {provider: other, key}, bubbles: true, composed: true}));
   }
 
   /** Input that differs from what is stored. @returns {{key?: string, baseUrl?: string}} */
   get _entered() {
     const key = this._input('key').value.trim();
+    if (this.provider?.isNamed) return {...(key && {key})};
     const url = withScheme(this.address || (this._input('url')?.value.trim() ?? this.provider?.baseUrl ?? ''));
     return {...(key && {key}), ...(url !== (this.provider?.baseUrl ?? '') && {baseUrl: url})};
   }
@@ -206,7 +229,12 @@ export class AcProviderForm extends Localized(LitElement) {
   /** @param {SubmitEvent} event */
   async _submit(event) {
     event.preventDefault();
-    const {provider} = /** @type {Provider} */ (this.provider);
+    const provider = this._name;
+    if (!provider) {
+      this._isBadName = true;
+      this._input('name').focus();
+      return;
+    }
     const entered = this._entered;
     if (!Object.keys(entered).length) {
       this._missing = true;
@@ -220,6 +248,19 @@ export class AcProviderForm extends Localized(LitElement) {
     await this._save(provider, Object.keys(changes).length ? changes : entered, tested);
   }
 
+  /** The name of the provider; '' if the one that was entered is not allowed. */
+  get _name() {
+    const {provider, isNew} = /** @type {Provider} */ (this.provider);
+    if (!isNew || this.address) return provider;
+    const name = this._input('name').value.trim();
+    return NAME.test(name) && !chatSetup.providers.some((one) => one.provider === name) ? name : '';
+  }
+
+  /** What a provider that is being added is. @returns {{service?: string}} */
+  get _service() {
+    return this.provider?.isNew ? {service: this.provider.service} : {};
+  }
+
   /** @param {string} provider @param {{key?: string, baseUrl?: string}} entered */
   async _runTest(provider, entered) {
     this._work = 'testing';
@@ -228,7 +269,7 @@ export class AcProviderForm extends Localized(LitElement) {
     this._test = new AbortController();
     const {signal} = this._test;
     try {
-      return await chatSetup.testProvider(provider, entered, signal);
+      return await chatSetup.testProvider(provider, {...entered, ...this._service}, signal);
     } catch (error) {
       if (!signal.aborted) await this._show(/** @type {ApiError} */ (error));
       return null;
@@ -250,13 +291,13 @@ export class AcProviderForm extends Localized(LitElement) {
   }
 
   _force() {
-    const {provider} = /** @type {Provider} */ (this.provider);
-    void this._save(provider, this._entered, null);
+    if (this._name) void this._save(this._name, this._entered, null);
+    else this._isBadName = true;
   }
 
   /** @param {string} provider @param {{key?: string, baseUrl?: string}} changes @param {import('./setup.js').TestedProvider | null} tested */
   async _save(provider, changes, tested) {
-    if (await this._do(() => chatSetup.keepProvider(provider, changes, tested), 'models.keySaved')) this._input('url')?.blur();
+    if (await this._do(() => chatSetup.keepProvider(provider, {...changes, ...this._service}, tested), 'models.keySaved')) this._input('url')?.blur();
     // whatever the outcome, the secret must not stay in the page
     if (this._input('key')) this._input('key').value = '';
   }
@@ -280,6 +321,18 @@ export class AcProviderForm extends Localized(LitElement) {
     this._work = '';
     return !this._error;
   }
+}
+
+/** Return true if the address of a provider has to be shown: it has one of its own, or needs one. @param {Provider | null} provider */
+function needsUrl(provider) {
+  if (!provider) return false;
+  const {baseUrl, isNew, isLocal, ownBaseUrl, service} = provider;
+  return Boolean(baseUrl || (isNew && (isLocal || !ownBaseUrl || provider.provider !== service)));
+}
+
+/** Return the service whose keys begin like this one; '' if it is unknown. @param {string} key */
+function ownerOf(key) {
+  return chatSetup.services.find(({keyPrefix}) => keyPrefix && key.startsWith(keyPrefix))?.service ?? '';
 }
 
 /** @param {ApiError} error */

@@ -12,7 +12,8 @@ import {Store} from '../base/store.js';
  * @property {boolean} isUsable
  * @property {string | null} [hint]  what is missing
  * @typedef {object} Provider
- * @property {string} provider
+ * @property {string} provider  its name
+ * @property {string} service  what it is
  * @property {Record<string, string>} label  by language
  * @property {string} ownBaseUrl  used if no other address is set
  * @property {string | null} baseUrl
@@ -21,6 +22,12 @@ import {Store} from '../base/store.js';
  * @property {boolean} [isFixed]  set by the environment: input has no effect
  * @property {Record<string, string>} [addresses]  base URLs of similar services, by name
  * @property {string} [keyPrefix]  prefix of its own keys
+ * @property {boolean} [isSetUp]  it can be asked
+ * @property {boolean} [isNamed]  app.json names it, and its address is changed there
+ * @property {boolean} [isNew]  it is being added, and nothing of it is stored yet
+ * @property {string} [exampleUrl]  form of its addresses
+ * @property {boolean} [isLocal]
+ * @typedef {{service: string, label: Record<string, string>, ownBaseUrl: string, exampleUrl: string, keyPrefix: string, isLocal: boolean}} Service
  * @typedef {{baseUrl: string | null, models: string[], suggested: string | null, isOnlyChoice: boolean}} TestedProvider
  * @typedef {{kind: string, label: string, baseUrl: string}} LocalPlace  address at which a kind of server is searched on this machine
  * @typedef {object} LocalServer
@@ -58,6 +65,10 @@ export class ChatSetup extends Store {
     this.models = [];
     /** @type {Provider[]} */
     this.providers = [];
+    /** Services of which providers can be added. @type {Service[]} */
+    this.services = [];
+    /** Models that the providers list, once they were asked for. @type {Map<string, string[]>} */
+    this.offered = new Map();
     /** @type {LocalPlace[]} */
     this.localServers = [];
     this.modes = MODES;
@@ -110,12 +121,40 @@ export class ChatSetup extends Store {
     this.notify();
   }
 
-  /** Ask a provider for its models with a key or an address that is not stored. @param {string} provider @param {{key?: string, baseUrl?: string}} entered @param {AbortSignal} signal @returns {Promise<TestedProvider>} */
+  /** The providers that can be asked. */
+  get usable() {
+    return this.providers.filter(({isSetUp}) => isSetUp);
+  }
+
+  /** Return a provider of this service that is not set up yet, under a name that is free. @param {string} name */
+  newProvider(name) {
+    const service = this.services.find((one) => one.service === name);
+    if (!service) return null;
+    const isTaken = (/** @type {string} */ wanted) => this.providers.some(({provider}) => provider === wanted);
+    let provider = name;
+    for (let n = 2; isTaken(provider); n += 1) provider = `${name}-${n}`;
+    return /** @type {Provider} */ ({...service, provider, baseUrl: null, hasKey: false, keyOrigin: null, isNew: true});
+  }
+
+  /** Ask the providers for their models, each once until the setup changes. */
+  async loadOffered() {
+    await Promise.allSettled(this.usable.filter(({provider}) => !this.offered.has(provider)).map(async ({provider}) => {
+      this.offered.set(provider, []);
+      try {
+        this.offered.set(provider, (await this.modelsOf(provider)).models);
+      } catch {
+        this.offered.delete(provider); // asked again when the menu is opened again
+      }
+    }));
+    this.notify();
+  }
+
+  /** Ask a provider for its models with a key or an address that is not stored. @param {string} provider @param {{key?: string, baseUrl?: string, service?: string}} entered @param {AbortSignal} signal @returns {Promise<TestedProvider>} */
   testProvider(provider, entered, signal) {
     return client.post(`/api/chat/providers/${provider}/test`, entered, {signal});
   }
 
-  /** Store a provider's key or address on the server. A stored key is never returned. @param {string} provider @param {{key?: string, baseUrl?: string}} given @param {TestedProvider | null} tested  result of a test, if there was one */
+  /** Store a provider's key or address on the server. A stored key is never returned. @param {string} provider @param {{key?: string, baseUrl?: string, service?: string}} given @param {TestedProvider | null} tested  result of a test, if there was one */
   async keepProvider(provider, given, tested) {
     const next = tested?.isOnlyChoice && tested.suggested ? {use: `${provider}:${tested.suggested}`} : {list: provider};
     await this._change(() => client.put(`/api/chat/providers/${provider}`, given), next, provider);
@@ -207,8 +246,9 @@ export class ChatSetup extends Store {
 
   async _load() {
     try {
-      const {isSetUp, hint, defaultModel, agents, models, providers, localServers, modes, folders} = await client.get('/api/chat');
-      Object.assign(this, {isSetUp, hint: hint ?? '', defaultModel: defaultModel ?? '', agents, models, providers, localServers, modes: modes ?? MODES, folders: folders ?? []});
+      const {isSetUp, hint, defaultModel, agents, models, providers, services, localServers, modes, folders} = await client.get('/api/chat');
+      this.offered.clear();
+      Object.assign(this, {isSetUp, hint: hint ?? '', defaultModel: defaultModel ?? '', agents, models, providers, services: services ?? [], localServers, modes: modes ?? MODES, folders: folders ?? []});
       this.isLoaded = true;
       this.error = null;
     } catch (error) {

@@ -9,7 +9,7 @@ import {resolve, shapeOf, valuesSchema} from '../schema/shape.js';
 /** @typedef {import('./settings-model.js').SettingsDocument} SettingsDocument */
 /** @typedef {import('./settings-model.js').Row} Row */
 
-const KINDS = new Set(['models', 'agents', 'hosts']);
+const KINDS = new Set(['models', 'providers', 'agents', 'hosts']);
 /** Rows whose suggested values are requested from providers. */
 const OF_PROVIDERS = new Set(['/models', '/agents']);
 const PARTS = ['*', 'environment', 'module:*', 'folder:AGENTS.md', 'folder:CLAUDE.md', 'agent', 'date'];
@@ -38,7 +38,7 @@ export async function listModels({pointer}) {
 async function askProviders() {
   try {
     await Promise.all([chatSetup.load(), toolList.load()]);
-    const reachable = chatSetup.providers.filter(({hasKey, baseUrl}) => hasKey || baseUrl);
+    const reachable = chatSetup.usable;
     const answers = await Promise.allSettled(reachable.map(({provider}) => chatSetup.modelsOf(provider)));
     listed = [...new Set(answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value.models : [])))];
     return chatSetup.isLoaded && answers.every(({status}) => status === 'fulfilled');
@@ -66,8 +66,9 @@ export function entriesPart(document, {part, pointer}) {
 /** Return the suggested values of single settings; the user can enter others. @param {string} kind @returns {Record<string, string[]>} */
 function picksOf(kind) {
   if (kind === 'models') return {model: listed};
+  if (kind === 'providers') return {service: chatSetup.services.map(({service}) => service)};
   if (kind === 'hosts') return {modules: moduleList.modules.filter(({block}) => !block).map(({name}) => name)};
-  const providers = chatSetup.providers.filter(({hasKey, baseUrl}) => hasKey || baseUrl);
+  const providers = chatSetup.usable;
   const named = providers.length === 1 ? listed.map((model) => `${providers[0].provider}:${model}`) : [];
   return {model: [...chatSetup.models.map(({name}) => name), ...named], tools: ['*', ...toolList.tools.map(({name}) => name)], system_parts: PARTS};
 }

@@ -29,4 +29,6 @@ def create_model(choice: ModelChoice) -> tuple[AnthropicModel, AsyncAnthropic]:
         http_client=DefaultAsyncHttpxClient(follow_redirects=False),  # as in the other adapter
     )
     provider = AnthropicProvider(anthropic_client=client)
-    return AnthropicModel(choice.model, provider=provider, settings=_CACHED), client
+    # the library knows which models take an effort, and which a number of tokens for their thoughts
+    settings = AnthropicModelSettings(**_CACHED, thinking=choice.effort) if choice.effort else _CACHED
+    return AnthropicModel(choice.model, provider=provider, settings=settings), client

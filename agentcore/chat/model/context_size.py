@@ -84,7 +84,7 @@ class ContextSizes:
 
 
 async def _find_listed_size(choice: ModelChoice) -> int | None:
-    content = await ask_for_list(choice.provider, choice.base_url, choice.api_key, CONTEXT_LIST_SECONDS)
+    content = await ask_for_list(choice.protocol.name, choice.base_url, choice.api_key, CONTEXT_LIST_SECONDS)
     return parse_context_size(content, choice.model)
 
 

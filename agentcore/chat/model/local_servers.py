@@ -8,6 +8,7 @@ from typing import NamedTuple
 import aiohttp
 
 from agentcore.chat.model.provider_models import REFUSALS, fetch_answer, is_chat_model, parse_model_names
+from agentcore.chat.model.services import SERVICES
 
 
 class KnownServer(NamedTuple):
@@ -41,15 +42,10 @@ class LocalServer(NamedTuple):
         return next((place.label for place in PLACES if place.kind == self.kind), self.kind)
 
 
-PLACES = (
-    KnownServer("ollama", "http://127.0.0.1:11434/v1", "Ollama"),
-    KnownServer("lm_studio", "http://127.0.0.1:1234/v1", "LM Studio"),
-    KnownServer("llama_cpp", "http://127.0.0.1:8080/v1", "llama.cpp"),
-    KnownServer("vllm", "http://127.0.0.1:8000/v1", "vLLM"),
-    KnownServer("jan", "http://127.0.0.1:1337/v1", "Jan"),
-    KnownServer("gpt4all", "http://127.0.0.1:4891/v1", "GPT4All"),
-    KnownServer("koboldcpp", "http://127.0.0.1:5001/v1", "KoboldCpp"),
-    KnownServer("docker", "http://127.0.0.1:12434/engines/v1", "Docker Model Runner"),
+PLACES = tuple(
+    KnownServer(service.name, service.base_url, service.label["en"])
+    for service in SERVICES.values()
+    if service.is_local
 )
 """The default addresses of these servers."""
 

@@ -37,7 +37,6 @@ from agentcore.chat.model.endless_answer import (
 )
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.model.provider_errors import to_provider_error
-from agentcore.chat.model.providers import PROVIDERS
 from agentcore.chat.model.retries import ProviderWait, Retries
 from agentcore.chat.model.system_message_text import Instructions
 from agentcore.chat.model.tool_support import ToolSupport
@@ -108,7 +107,7 @@ class Engine:
         dialect = choice.dialect
         parameters = ModelRequestParameters(
             function_tools=[_to_tool_definition(tool, dialect) for tool in tools],
-            instruction_parts=_parts_of(instructions, marks_cache=PROVIDERS[choice.provider].marks_cache),
+            instruction_parts=_parts_of(instructions, marks_cache=choice.protocol.marks_cache),
         )
         open_stream = partial(
             model_request_stream,
@@ -198,7 +197,7 @@ class Engine:
     async def _load_model(self, choice: ModelChoice) -> Model:
         key = repr((choice, choice.api_key.get_secret_value()))
         if key not in self._models:
-            adapter = await asyncio.to_thread(import_module, PROVIDERS[choice.provider].adapter)
+            adapter = await asyncio.to_thread(import_module, choice.protocol.adapter)
             if key not in self._models:  # another turn may have created it meanwhile
                 self._models[key] = adapter.create_model(choice)
         return self._models[key][0]

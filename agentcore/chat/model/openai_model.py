@@ -34,7 +34,10 @@ def create_model(choice: ModelChoice) -> tuple[OpenAIChatModel, AsyncOpenAI]:
         timeout=choice.timeout_s,
         http_client=DefaultAsyncHttpxClient(follow_redirects=False),  # a redirect would send key and chat elsewhere
     )
-    return _ChatModel(choice.model, provider=OpenAIProvider(openai_client=client), profile=_PROFILE), client
+    # sent as it is: which models of a service accept which effort, only the service knows
+    settings = OpenAIChatModelSettings(openai_reasoning_effort=choice.effort) if choice.effort else None
+    provider = OpenAIProvider(openai_client=client)
+    return _ChatModel(choice.model, provider=provider, profile=_PROFILE, settings=settings), client
 
 
 class _StreamedResponse(OpenAIStreamedResponse):

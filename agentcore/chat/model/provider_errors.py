@@ -21,7 +21,6 @@ from pydantic_ai.exceptions import (
 
 from agentcore.chat.model.connection_failure import address_of, no_answer_in_time, no_connection, redirected
 from agentcore.chat.model.context_errors import full_error_text, is_too_long, parse_context_limit
-from agentcore.chat.model.providers import PROVIDERS
 from agentcore.chat.model.tool_support import TOOLS_NOT_SUPPORTED, is_tool_refusal
 from agentcore.chat.settings import ModelChoice
 from agentcore.errors import ToolError
@@ -56,7 +55,7 @@ def to_provider_error(exc: Exception, choice: ModelChoice, *, has_begun: bool) -
         choice: The requested model.
         has_begun: True if a part of the answer had arrived.
     """
-    base_url = choice.base_url or PROVIDERS[choice.provider].base_url
+    base_url = choice.base_url or choice.protocol.base_url
     context: dict[str, Any] = {"model": f"{choice.provider}:{choice.model}"}
     error = _connection_error(exc, choice, base_url, has_begun=has_begun)
     if error is not None:

@@ -1,6 +1,6 @@
 """The providers of models, one record each. A new one needs its name here, a record, and an adapter."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,7 +20,6 @@ class Provider:
         models_path: Path of the list of its models, relative to the address.
         key_header: The header that carries the key, and the prefix of the key in it.
         headers: Further headers that every request needs.
-        addresses: Base URLs of other services that speak its protocol, by name, offered where an address is entered.
         key_prefix: Prefix of its own keys, by which a key that was entered for another provider is recognised.
         key_variable: The environment variable of its key.
         base_url_variable: The environment variable of another address.
@@ -40,7 +39,6 @@ class Provider:
     models_path: str
     key_header: tuple[str, str]
     headers: Mapping[str, str]
-    addresses: Mapping[str, str]
     key_prefix: str
     key_variable: str
     base_url_variable: str
@@ -77,17 +75,6 @@ OPENAI = Provider(
     models_path="/models",
     key_header=("Authorization", "Bearer "),
     headers={},
-    addresses={
-        "DeepSeek": "https://api.deepseek.com/v1",
-        "Gemini": "https://generativelanguage.googleapis.com/v1beta/openai",
-        "Groq": "https://api.groq.com/openai/v1",
-        "Mistral": "https://api.mistral.ai/v1",
-        "Moonshot": "https://api.moonshot.cn/v1",
-        "OpenRouter": "https://openrouter.ai/api/v1",
-        "Qwen": "https://dashscope.aliyuncs.com/compatible-mode/v1",
-        "SiliconFlow": "https://api.siliconflow.cn/v1",
-        "xAI": "https://api.x.ai/v1",
-    },
     key_prefix="",
     key_variable="OPENAI_API_KEY",
     base_url_variable="OPENAI_BASE_URL",
@@ -109,7 +96,6 @@ ANTHROPIC = Provider(
     models_path="/v1/models?limit=1000",
     key_header=("x-api-key", ""),
     headers={"anthropic-version": "2023-06-01"},
-    addresses={},
     key_prefix="sk-ant-",
     key_variable="ANTHROPIC_API_KEY",
     base_url_variable="ANTHROPIC_BASE_URL",
@@ -131,12 +117,17 @@ DEFAULT_PROVIDER: ProviderName = "openai"
 """The provider of a model, and the protocol of a server, unless specified otherwise."""
 
 
-def provider_and_model(name: str) -> tuple[ProviderName, str]:
-    """Parse a name, by its `provider:` or a prefix of the model; names of local models may contain colons."""
+def provider_and_model(name: str, names: Collection[str] = PROVIDERS) -> tuple[str, str]:
+    """Parse a name, by its `provider:` or a prefix of the model; names of local models may contain colons.
+
+    Args:
+        name: The name.
+        names: The providers that may be before the colon.
+    """
     head, colon, rest = name.partition(":")
+    if colon and head in names:
+        return head, rest
     for provider in PROVIDERS.values():
-        if colon and head == provider.name:
-            return provider.name, rest
         if provider.model_prefix and name.startswith(provider.model_prefix):
             return provider.name, name
     return DEFAULT_PROVIDER, name

@@ -8,7 +8,6 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart,
 from agentcore.chat.client_messages import PageInfo
 from agentcore.chat.model.model_requests import Engine
 from agentcore.chat.model.offered_tools import OfferedTool
-from agentcore.chat.model.providers import PROVIDERS
 from agentcore.chat.model.system_message_text import Instructions
 from agentcore.chat.model.text_tool_call_parsing import WrittenCallFilter, parse_written
 from agentcore.chat.session.event_stream import Stream
@@ -98,7 +97,7 @@ async def ask_model(
         BrokenAnswerError: The provider refused or failed, or the connection broke.
     """
     choice = prompt.choice
-    marks_failures = PROVIDERS[choice.provider].marks_failures
+    marks_failures = choice.protocol.marks_failures
     messages = history.with_note(messages, prompt.note)
     sent = history.prepare_for_model(
         messages, images=choice.images, written_form=prompt.written_form, marks_failures=marks_failures
@@ -111,7 +110,7 @@ async def ask_model(
         stream.send_content(holder.add_text(piece) if can_write else piece)
 
     # a request with calls in its history is refused by some providers if it has no definitions
-    is_bare = is_prompted or not (prompt.may_call or PROVIDERS[choice.provider].needs_definitions)
+    is_bare = is_prompted or not (prompt.may_call or choice.protocol.needs_definitions)
     offered = [] if is_bare else prompt.tools
     told = instructions_of(prompt, stream.locale)
     response = await engine.request_response(

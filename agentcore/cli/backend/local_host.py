@@ -115,7 +115,7 @@ class LocalHost:
 
     def list_models(self, provider: str) -> list[str]:
         """Request a provider's list of models."""
-        return self._runner.run(self._setup.list_provider_models(provider))  # type: ignore[arg-type]  # one that `chat` named
+        return self._runner.run(self._setup.list_provider_models(provider))
 
     def find_local_servers(self) -> dict[str, Any]:
         """Search for model servers on this machine."""

@@ -56,7 +56,7 @@ def _model_status(path: Path) -> str:
     from agentcore.store.state import locate_state_dir
 
     keys = ProviderKeys(locate_state_dir(path), os.environ)
-    status = asyncio.run(find_model_status(ChatSettings.from_config(None, None, keys.merge_environ()), keys))
+    status = asyncio.run(find_model_status(ChatSettings.from_config(None, None, os.environ, stored=keys.stored)))
     return f"{status.summary} {status.next_step}".rstrip()
 
 

@@ -45,7 +45,7 @@ def check_models(backend: Backend, config: AppConfig, *, is_online: bool) -> Ite
     for provider in chat["providers"]:
         name = provider["provider"]
         subject = f"provider {provider['provider']}"
-        if not (provider["hasKey"] or provider["baseUrl"]):
+        if not provider["isSetUp"]:
             yield Finding("ok", subject, "no key")
             continue
         yield Finding("ok", subject, _describe_provider(provider))
@@ -57,7 +57,7 @@ def check_models(backend: Backend, config: AppConfig, *, is_online: bool) -> Ite
     if is_online:
         for base_url, (name, own) in _own_addresses(config).items():
             subject = f"models at {base_url}"
-            answer = _request_models(subject, partial(_list_models_at, name, own))
+            answer = _request_models(subject, partial(_list_models_at, name, own, config.providers))
             yield _report_models(subject, answer, offered, name)
     servers = backend.find_local_servers()
     yield from _check_local_servers(servers)
@@ -94,10 +94,10 @@ def _own_addresses(config: AppConfig) -> dict[str, tuple[str, dict[str, Any]]]:
     return found
 
 
-def _list_models_at(name: str, own: Mapping[str, Any]) -> list[str]:
+def _list_models_at(name: str, own: Mapping[str, Any], providers: Any) -> list[str]:
     from agentcore.chat import list_models_at
 
-    return asyncio.run(list_models_at(name, own, os.environ))
+    return asyncio.run(list_models_at(name, own, os.environ, providers))
 
 
 def _request_models(subject: str, ask: Callable[[], list[str]]) -> Asked:

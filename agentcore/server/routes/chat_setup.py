@@ -1,12 +1,13 @@
 """Routes for the configuration of the chat: providers and keys, models, agents, and model servers on this machine."""
 
 import asyncio
+import re
 from typing import Annotated, Self
 
 from pydantic import BaseModel, Field, SecretStr, model_validator
 
 from agentcore.chat import ChatView, ModelConfig, ModelSetup, SystemView, ToolCalling
-from agentcore.chat.model import DEFAULT_PROVIDER, PROVIDERS, LocalServer, ProviderName, StoredProvider, suggest_model
+from agentcore.chat.model import DEFAULT_PROVIDER, PROVIDER_NAME, LocalServer, ProviderId, StoredProvider, suggest_model
 from agentcore.config import ConfigError
 from agentcore.core.approvals import Proposal
 from agentcore.core.policy import find_reach
@@ -32,6 +33,9 @@ class ProviderBody(StrictWireModel):
     base_url: Annotated[
         str | None, Field(pattern=_ADDRESS_OR_OWN, max_length=1000, description="Empty: the provider's own address.")
     ] = None
+    service: Annotated[
+        str | None, Field(max_length=40, description="What it is, if it is new and its name does not say it.")
+    ] = None
 
     @model_validator(mode="after")
     def _something(self) -> "ProviderBody":
@@ -43,7 +47,7 @@ class ProviderBody(StrictWireModel):
 class ModelBody(StrictWireModel):
     """A model by the name that people use for it."""
 
-    provider: ProviderName = DEFAULT_PROVIDER
+    provider: ProviderId = DEFAULT_PROVIDER
     model: _MODEL_NAME
     base_url: Annotated[str | None, Field(pattern=_ADDRESS, max_length=1000)] = None
     tools: ToolCalling = "native"
@@ -113,22 +117,21 @@ async def show_chat(exchange: Exchange) -> Answer:
 async def store_provider(exchange: Exchange) -> Answer:
     """Store a key or an address, once the user confirms it."""
     body: ProviderBody = exchange.body
-    provider = _parse_provider(exchange)
+    setup = _model_setup(exchange)
+    connection = setup.find_provider(_provider_name(exchange), body.service)
     given = {"key": body.key, "baseUrl": body.base_url}
-    paths = tuple(f"/providers/{provider}/{name}" for name, value in given.items() if value is not None)
-    after = _model_setup(exchange).keys.with_entered(provider, body.key, body.base_url)
-    return await _store_provider(exchange, provider, after, paths)
+    paths = tuple(f"/providers/{connection.name}/{name}" for name, value in given.items() if value is not None)
+    after = setup.with_entered(connection, body.key, body.base_url, body.service)
+    return await _store_provider(exchange, connection.name, after, paths)
 
 
 async def delete_provider(exchange: Exchange) -> Answer:
     """Delete a key and an address, once the user confirms it."""
-    provider = _parse_provider(exchange)
+    provider = _model_setup(exchange).find_provider(_provider_name(exchange)).name
     return await _store_provider(exchange, provider, StoredProvider(), (f"/providers/{provider}",))
 
 
-async def _store_provider(
-    exchange: Exchange, provider: ProviderName, after: StoredProvider, paths: tuple[str, ...]
-) -> Answer:
+async def _store_provider(exchange: Exchange, provider: str, after: StoredProvider, paths: tuple[str, ...]) -> Answer:
     setup = _model_setup(exchange)
     before = setup.keys.get_stored_provider(provider)
     if before == after == StoredProvider():
@@ -145,7 +148,9 @@ async def _store_provider(
 
 def _provider_diff(before: StoredProvider, after: StoredProvider) -> str:
     """Return the change without the keys, with the address that a key is sent to, even if that stays the same."""
-    lines = [f"{sign}key: …" for sign, entry in (("-", before), ("+", after)) if entry.key is not None]
+    services = [("-", before), ("+", after)] if before.service != after.service else []
+    lines = [f"{sign}service: {entry.service}" for sign, entry in services if entry.service is not None]
+    lines += [f"{sign}key: …" for sign, entry in (("-", before), ("+", after)) if entry.key is not None]
     addresses = [(" ", after)] if before.base_url == after.base_url else [("-", before), ("+", after)]
     lines += [f"{sign}baseUrl: {entry.base_url}" for sign, entry in addresses if entry.base_url is not None]
     return "".join(f"{line}\n" for line in lines)
@@ -153,15 +158,17 @@ def _provider_diff(before: StoredProvider, after: StoredProvider) -> str:
 
 async def ask_provider(exchange: Exchange) -> Answer:
     """Request the list of a provider's models, because the user asked for it."""
-    provider = _parse_provider(exchange)
-    models = await _model_setup(exchange).list_provider_models(provider)
-    return Answer(to_json({"models": models, "suggested": suggest_model(provider, models)}))
+    setup = _model_setup(exchange)
+    connection = setup.find_provider(_provider_name(exchange))
+    models = await setup.list_provider_models(connection.name)
+    return Answer(to_json({"models": models, "suggested": suggest_model(connection.protocol.name, models)}))
 
 
 async def test_entered_provider(exchange: Exchange) -> Answer:
     """Request a provider's models with a key or an address that is not stored."""
     body: ProviderBody = exchange.body
-    tested = await _model_setup(exchange).test_provider(_parse_provider(exchange), body.key, body.base_url)
+    setup = _model_setup(exchange)
+    tested = await setup.test_provider(_provider_name(exchange), body.key, body.base_url, body.service)
     view = TestedProvider(
         base_url=tested.base_url,
         models=tested.models,
@@ -217,12 +224,12 @@ async def find_local_servers(exchange: Exchange) -> Answer:
     return Answer(to_json(view.model_dump(by_alias=True, mode="json")))
 
 
-def _parse_provider(exchange: Exchange) -> ProviderName:
+def _provider_name(exchange: Exchange) -> str:
     name = exchange.path_values["provider"]
-    for provider in PROVIDERS:
-        if provider == name:
-            return provider
-    raise ToolError("provider_not_found", f"there is no provider {name!r}; there are: {', '.join(PROVIDERS)}")
+    if not re.fullmatch(PROVIDER_NAME, name):
+        message = "the name of a provider is lower case letters, digits, _ and -, and begins with a letter"
+        raise ToolError("provider_not_found", message)
+    return name
 
 
 def _model_setup(exchange: Exchange) -> ModelSetup:

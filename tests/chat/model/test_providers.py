@@ -8,6 +8,7 @@ import pytest
 
 from agentcore.chat.model.local_servers import PLACES
 from agentcore.chat.model.providers import DEFAULT_PROVIDER, PROVIDERS, ProviderName, provider_and_model
+from agentcore.chat.model.services import SERVICES
 
 pytestmark = pytest.mark.spec("C5")
 
@@ -50,6 +51,8 @@ def test_name_says_its_provider_or_means_one(name, expected):
 def test_documentation_has_each_address_and_each_variable():
     page = (Path(__file__).parents[3] / "docs" / "providers.md").read_text()
     known = [place.base_url for place in PLACES]
-    for provider in PROVIDERS.values():
-        known += [provider.base_url, *provider.addresses.values(), provider.key_variable, provider.usual_model]
+    for service in SERVICES.values():
+        known += [service.base_url or service.example_url, service.key_variable]
+    known += [text for provider in PROVIDERS.values() for text in (provider.base_url, provider.usual_model)]
+    known = [text for text in known if text]
     assert [name for name in known if f"`{name}`" not in page] == []

@@ -58,7 +58,7 @@ async def test_key_leads_to_the_provider_s_models_and_to_a_chat_by_one_confirmat
     await confirm(chat)
     await expect(chat.page.get_by_role("heading", name="Choose a model")).to_be_visible()
     models = chat.page.get_by_role("list", name="Models").get_by_role("listitem")
-    await expect(models).to_contain_text(["small", "large", "text-embedding-3"])
+    await expect(models).to_contain_text(["small", "large"])
     await expect(models.first).to_contain_text("Suggested")
     await expect(chat.page.get_by_role("button", name="Send", exact=True)).to_be_disabled()
     await chat.page.get_by_role("button", name="Use: large").click()
@@ -241,6 +241,55 @@ async def test_server_on_this_machine_that_needs_a_key_asks_for_it_and_tests_it(
     await chat.say("hi")
     await expect(chat.messages.last).to_contain_text("Hello.")
     assert (provider.requests[0]["model"], provider.headers[-1]["Authorization"]) == ("gemma", f"Bearer {SECRET}")
+
+
+@pytest.mark.more
+@pytest.mark.spec("C5")
+async def test_further_providers_are_added_under_names_and_their_models_are_grouped(open_chat, provider):
+    provider.listed = {"data": [{"id": "small"}, {"id": "large"}, {"id": "text-embedding-3"}]}
+    chat = await open_chat(has_model=False)
+    chat.ui.allowed_errors.append("403")
+    await enter(chat, SECRET, f"{provider.url}/v1")
+    await expect(chat.page.get_by_text("This waits for you in the approval view")).to_be_visible()
+    await confirm(chat)
+    await chat.page.get_by_role("button", name="Use: large").click()
+    await chat.page.get_by_role("button", name="Model: openai:large").click()
+    await chat.page.get_by_role("menuitem", name="Models and keys").click()
+    await expect(chat.page.get_by_role("dialog", name="Models and keys")).to_be_visible()
+    dialog = chat.page.locator("ac-chat-providers")
+    await dialog.get_by_label("Add a provider").select_option("OpenRouter")
+    await expect(dialog.get_by_label("Name", exact=True)).to_have_value("openrouter")
+    await dialog.get_by_label("Name", exact=True).fill("openai")
+    await dialog.get_by_role("button", name="Connect", exact=True).click()
+    await expect(dialog.get_by_label("Name", exact=True)).to_have_accessible_description(
+        re.compile("no other provider")
+    )
+    await dialog.get_by_label("Name", exact=True).fill("work")
+    await dialog.get_by_label("API key").fill("sk-or-work")
+    await dialog.get_by_role("button", name="Another base URL").click()
+    await dialog.get_by_label("Base URL").fill(f"{provider.url}/v1")
+    await dialog.get_by_role("button", name="Connect", exact=True).click()
+    await expect(dialog).to_have_count(0)
+    await confirm(chat)
+    await expect(dialog.get_by_role("button", name="work", exact=True)).to_have_attribute("aria-pressed", "true")
+    await chat.page.get_by_role("button", name="Close", exact=True).last.click()
+    await chat.page.get_by_role("button", name="Model: openai:large").click()
+    group = chat.page.get_by_role("group", name="work")
+    await expect(group.get_by_role("menuitemradio")).to_have_text(["small", "large"])
+    await group.get_by_role("menuitemradio", name="small").click()
+    provider.say("Hello.")
+    await chat.say("hi")
+    await expect(chat.messages.last).to_contain_text("Hello.")
+    assert (provider.requests[0]["model"], provider.headers[-1]["Authorization"]) == ("small", "Bearer sk-or-work")
+
+
+@pytest.mark.more
+async def test_key_of_a_service_that_is_not_set_up_goes_to_its_form(open_chat):
+    chat = await open_chat(has_model=False)
+    await chat.page.get_by_label("API key").fill("gsk_entered")
+    await expect(chat.page.get_by_label("Name", exact=True)).to_have_value("groq")
+    await expect(chat.page.get_by_label("API key")).to_have_value("gsk_entered")
+    await expect(chat.page.get_by_label("Add a provider")).to_have_value("groq")
 
 
 @pytest.mark.more

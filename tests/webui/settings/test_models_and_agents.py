@@ -22,7 +22,7 @@ async def test_models_and_agents_are_filled_in_and_not_written_as_json(start_web
     await models.get_by_label("New name of fast").press("Enter")
     tokens = models.get_by_label("Size of its context")
     await tokens.fill("12")
-    await models.get_by_label("Provider").select_option("anthropic")
+    await models.get_by_label("Provider").fill("anthropic")
     await agents.get_by_label("Name of the new entry").fill("reader")
     await agents.get_by_label("Name of the new entry").press("Enter")
     await agents.get_by_label("Approvals", exact=True).select_option("ask_writes")

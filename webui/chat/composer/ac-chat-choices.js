@@ -2,13 +2,16 @@ import {LitElement, css, html, nothing} from 'lit';
 import {abilities} from '../../client/abilities.js';
 import {hostList} from '../../client/host-list.js';
 import {chatSetup} from '../../models/setup.js';
-import {Localized, t} from '../../base/i18n.js';
+import {Localized, inLocale, t} from '../../base/i18n.js';
 import {Listening} from '../../base/subscriptions.js';
 import {base, buttons} from '../../ui/styles.js';
 import '../../ui/overlay/ac-choice-menu.js';
 
 /** @type {Record<string, string>} */
 const SHIELDS = {allow: 'shield-alert', deny: 'ban'};
+
+/** Models of one provider in the menu. */
+const OFFERED = 12;
 
 /**
  * The choices of a chat: its model and agent, the approval mode, and the host that its calls go to.
@@ -64,10 +67,12 @@ export class AcChatChoices extends Localized(LitElement) {
 
   _renderModels() {
     const wanted = this.model || chatSetup.modelOf(this.agentId);
-    const models = chatSetup.models.map(({name, isUsable, hint, baseUrl}) => ({value: name, label: name, text: isUsable ? baseUrl ?? '' : hint ?? t('models.notUsable'), isOff: !isUsable}));
+    const own = chatSetup.models.map(({name, isUsable, hint, baseUrl}) => ({value: name, label: name, text: isUsable ? baseUrl ?? '' : hint ?? t('models.notUsable'), isOff: !isUsable}));
+    const offered = abilities.setup ? chatSetup.usable.flatMap(choicesOf) : [];
+    const models = [...(offered.length ? own.map((choice) => ({...choice, group: t('models.own')})) : own), ...offered];
     if (wanted && !models.some(({value}) => value === wanted)) models.unshift({value: wanted, label: wanted, text: '', isOff: false});
     return html`
-      <ac-choice-menu icon="sparkles" label=${t('chat.model')} shown=${wanted ? '' : t('chat.noModel')} .choices=${models} .value=${wanted}
+      <ac-choice-menu icon="sparkles" label=${t('chat.model')} shown=${wanted || t('chat.noModel')} .choices=${models} .value=${wanted} @ac-opened=${() => { if (abilities.setup) void chatSetup.loadOffered(); }}
         @ac-choose=${(/** @type {CustomEvent} */ event) => this._change({model: event.detail.value})}>
         ${abilities.setup ? html`<button class="quiet settings" role="menuitem" tabindex="-1" @click=${() => this._fire('ac-open-providers', {})}><ac-icon name="key"></ac-icon>${t('models.providers')}…</button>` : nothing}
       </ac-choice-menu>`;
@@ -108,6 +113,11 @@ export class AcChatChoices extends Localized(LitElement) {
   _fire(name, detail) {
     this.dispatchEvent(new CustomEvent(name, {detail, bubbles: true, composed: true}));
   }
+}
+/** Return the models that a provider lists, at most a few; all of them are in the dialog of providers. @param {import('../../models/setup.js').Provider} given */
+function choicesOf({provider, label}) {
+  const names = chatSetup.offered.get(provider) ?? [];
+  return names.slice(0, OFFERED).map((name) => ({value: `${provider}:${name}`, label: name, text: '', isOff: false, group: inLocale(label) ?? provider}));
 }
 customElements.define('ac-chat-choices', AcChatChoices);
 

@@ -3,7 +3,7 @@ import {onElsewhere} from './outside-press.js';
 import {base, buttons} from '../styles.js';
 import '../ac-icon.js';
 
-/** @typedef {{value: string, label: string, text?: string, isOff?: boolean}} Choice */
+/** @typedef {{value: string, label: string, text?: string, isOff?: boolean, group?: string}} Choice  choices of one group follow each other */
 
 const EDGE_PX = 8;
 
@@ -11,6 +11,7 @@ const EDGE_PX = 8;
  * Menu to select one of a few choices, which opens above or below its button.
  * @slot  Content below the choices, such as a link to settings.
  * @fires ac-choose {value: string}
+ * @fires ac-opened  choices may be loaded now
  */
 export class AcChoiceMenu extends LitElement {
   static properties = {
@@ -35,6 +36,7 @@ export class AcChoiceMenu extends LitElement {
     .choice { display: grid; grid-template-columns: 1.25rem minmax(0, 1fr); align-items: start; justify-content: start; gap: 0 var(--ac-space-2); width: 100%; min-height: 0; padding: var(--ac-space-2); border: 0; background: none; box-shadow: none; text-align: start; line-height: var(--ac-line); white-space: normal; font-weight: inherit; }
     .choice strong { font-weight: var(--ac-weight-medium); overflow-wrap: anywhere; }
     .choice small { grid-column: 2; color: var(--ac-text-muted); font-size: var(--ac-text-s); }
+    .group { padding: var(--ac-space-2) var(--ac-space-2) var(--ac-space-1); color: var(--ac-text-muted); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
     .choice:is(:hover, :focus-visible):not(:disabled) { background: var(--ac-hover); }
     .choice:focus-visible { outline-offset: -2px; }
     .choice ac-icon { color: var(--ac-accent); margin-top: 0.125rem; }
@@ -71,9 +73,23 @@ export class AcChoiceMenu extends LitElement {
         ${this.icon ? html`<ac-icon name=${this.icon}></ac-icon>` : nothing}<span>${shown}</span><ac-icon name="chevron-down"></ac-icon>
       </button>
       <div class="menu" popover="manual" role="menu" aria-label=${this.label} @keydown=${this._onKey}>
-        ${this.choices.map((choice) => this._renderChoice(choice))}
+        ${this._groups.map(({name, choices}) => (name
+          ? html`<div role="group" aria-label=${name}><div class="group" aria-hidden="true">${name}</div>${choices.map((choice) => this._renderChoice(choice))}</div>`
+          : choices.map((choice) => this._renderChoice(choice))))}
         <slot @click=${this._close}></slot>
       </div>`;
+  }
+
+  /** The choices by group. @returns {{name: string, choices: Choice[]}[]} */
+  get _groups() {
+    /** @type {{name: string, choices: Choice[]}[]} */
+    const groups = [];
+    for (const choice of this.choices) {
+      const name = choice.group ?? '';
+      if (groups.at(-1)?.name !== name) groups.push({name, choices: []});
+      groups.at(-1)?.choices.push(choice);
+    }
+    return groups;
   }
 
   /** @param {Choice} choice */
@@ -100,6 +116,7 @@ export class AcChoiceMenu extends LitElement {
     this._isOpen = true;
     this._opened = onElsewhere([this], () => this._close());
     this._place();
+    this.dispatchEvent(new CustomEvent('ac-opened'));
     const items = this._items();
     (items.find((item) => item.getAttribute('aria-checked') === 'true') ?? items[0])?.focus();
   }
