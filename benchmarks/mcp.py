@@ -20,12 +20,14 @@ from agentcore.supervision.descendants import list_descendants
 from benchmarks import servers
 from benchmarks.calls import BODY, NOOP
 from benchmarks.http_client import Connection, request_bytes
-from benchmarks.measure import Row
+from benchmarks.measure import Pairs, Row
 
 HANDSHAKE = "2025-11-25"
 STATELESS = "2026-07-28"
 _ROUNDS = 40
 _CALLS = 100
+_STARTS = 9
+_MOUNTED = 20
 _ARGUMENTS = json.loads(BODY)["arguments"]
 _TOOL = "noop_call"
 
@@ -41,7 +43,12 @@ def run() -> list[Row]:
     """Measure, and give the rows."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        return [*_over_http(place / "http"), _over_stdio(place / "stdio"), asyncio.run(_mounted(place / "mounted"))]
+        return [
+            *_over_http(place / "http"),
+            _over_stdio(place / "stdio"),
+            asyncio.run(_mounted(place / "mounted")),
+            _page_beside_servers(place),
+        ]
 
 
 def _over_http(folder: Path) -> list[Row]:
@@ -215,6 +222,25 @@ async def _mounted(folder: Path) -> Row:
 
         costs = await _in_turn(mounted, bare)
     return _row_of("mounted stdio server, against the SDK's client on it", costs, 1.2)
+
+
+def _page_beside_servers(folder: Path) -> Row:
+    """From nothing to the page's document, with twenty mounted servers and with none."""
+    blocks = {f"noop-{number}": {"command": sys.executable, "args": ["-c", _SERVER]} for number in range(_MOUNTED)}
+    listed = ["noop", *(f"mcp_noop_{number}" for number in range(_MOUNTED))]
+    app = {"modules": listed, "mcpServers": blocks}
+
+    def start(name: str, app: dict[str, object]) -> float:
+        with servers.agentcore(folder / name, {"noop": NOOP.format(name=_TOOL)}, app, first="/") as running:
+            return running.ready_ms
+
+    pairs = Pairs([], [])
+    for turn in range(_STARTS + 1):
+        ours, none = start("many", app), start("none", {})
+        if turn:
+            pairs.subject.append(ours)
+            pairs.floor.append(none)
+    return pairs.row(f"start to the page's document with {_MOUNTED} mounted servers, against none", 1.2)
 
 
 async def _in_turn(subject: AsyncCall, floor: AsyncCall) -> Costs:

@@ -14,6 +14,7 @@ from typing import Any
 
 from benchmarks.http_client import Connection, request_bytes
 
+_HEALTH = "/api/health"
 _BARE = """
 import sys
 from aiohttp import web
@@ -76,6 +77,7 @@ def agentcore(
     *,
     program: Sequence[str] = (sys.executable, "-m", "agentcore"),
     environ: Mapping[str, str] | None = None,
+    first: str = _HEALTH,
 ) -> Iterator[Running]:
     """`agentcore serve` over local modules, given as name and source.
 
@@ -85,6 +87,7 @@ def agentcore(
         app: What else stands in app.json.
         program: What is started in place of `python -m agentcore`.
         environ: More of its environment.
+        first: What is asked for until it answers.
     """
     (folder / "modules").mkdir(parents=True, exist_ok=True)
     (folder / "workspace").mkdir(exist_ok=True)
@@ -98,21 +101,27 @@ def agentcore(
         **(environ or {}),
     }
     command = [*program, "serve", "--config", str(folder / "app.json"), "--port", str(port)]
-    with _started(command, port, token, variables, folder) as running:
+    with _started(command, port, token, variables, folder, first=first) as running:
         _wait_for_tools(running)
         yield running
 
 
 @contextmanager
 def _started(
-    command: list[str], port: int, token: str, environ: dict[str, str] | None, folder: Path | None
+    command: list[str],
+    port: int,
+    token: str,
+    environ: dict[str, str] | None,
+    folder: Path | None,
+    *,
+    first: str = _HEALTH,
 ) -> Iterator[Running]:
     began = time.perf_counter()
     process = subprocess.Popen(
         command, env=environ, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        wait_for_200(port, process)
+        wait_for_200(port, process, first)
         ready_ms, spent_ms = (time.perf_counter() - began) * 1000, cpu_ms(process.pid)
         yield Running(process.pid, port, token, ready_ms, pss_mib(process.pid), spent_ms)
     finally:
@@ -120,13 +129,13 @@ def _started(
         process.wait(20)
 
 
-def wait_for_200(port: int, process: subprocess.Popen[bytes]) -> None:
-    """Return when `/api/health` answers.
+def wait_for_200(port: int, process: subprocess.Popen[bytes], first: str = _HEALTH) -> None:
+    """Return when `/api/health`, or another path, answers.
 
     Raises:
         RuntimeError: The server ended, or did not answer within 20 s.
     """
-    request = f"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode()
+    request = f"GET {first} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode()
     for _ in range(20_000):
         if process.poll() is not None:
             raise RuntimeError(f"the server ended with {process.returncode}")

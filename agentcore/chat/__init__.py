@@ -10,6 +10,8 @@ from agentcore.chat.limits import (
     OWN_INSTRUCTIONS_CHARS,
     SESSIONS_LISTED,
     TITLE_CHARS,
+    TODO_CHARS,
+    TODOS,
 )
 from agentcore.chat.model_status import ModelStatus, find_model_status
 from agentcore.chat.policy import explain_call, try_new_rule

@@ -63,6 +63,9 @@ QUEUED_CHARS = MESSAGE_CHARS
 TODOS = 200
 """Maximum items on a session's to-do list."""
 
+TODO_CHARS = 2000
+"""Maximum length of one item that a user writes."""
+
 TODOS_BYTES = 64 * 1024
 """Maximum size of the list, as JSON text."""
 

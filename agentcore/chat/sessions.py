@@ -13,7 +13,7 @@ from agentcore.api import Principal
 from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.client_context import dump_client_tools, dump_page
 from agentcore.chat.client_messages import ClientTool, PageInfo
-from agentcore.chat.limits import QUEUED_CHARS, QUEUED_MESSAGES, TITLE_CHARS
+from agentcore.chat.limits import QUEUED_CHARS, QUEUED_MESSAGES, TITLE_CHARS, TODOS, TODOS_BYTES
 from agentcore.chat.session import transcript
 from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.message_queue import publish_queue, queue_view
@@ -52,6 +52,7 @@ from agentcore.store.chat import (
     UsedTokens,
     UserMessage,
 )
+from agentcore.valid_text import with_valid_text
 
 SentState = Literal["started", "queued", "steering"]
 """State of a sent message: its turn has started, it waits for its turn, or it joins the turn's next request."""
@@ -255,6 +256,23 @@ class Sessions:
         if "mode" in values:
             await self._core.call_review.decide_waiting_calls(session_id)
         return changed
+
+    async def change_todos(self, session_id: str, todos: Sequence[Mapping[str, Any]]) -> None:
+        """Replace a session's to-do list, and publish it.
+
+        Raises:
+            ToolError: `session_not_found`; `invalid_arguments`: too many, or too long.
+        """
+        await self.find_session(session_id)
+        kept = [with_valid_text(dict(todo)) for todo in todos]
+        stored = json.dumps(kept, ensure_ascii=False)
+        if len(kept) > TODOS or len(stored.encode()) > TODOS_BYTES:
+            message = f"at most {TODOS} things to do, {TODOS_BYTES:,} bytes in all; there are {len(kept)}"
+            raise ToolError("invalid_arguments", message, limit=TODOS)
+        await self._chats.update_session(session_id, todos=stored)
+        if (live := self._turns.live.find(session_id)) is not None:
+            live.todos = kept
+        self._core.events.publish("session.todos", {"todos": kept}, session_id=session_id)
 
     async def change_host(self, session_id: str, host: str | None, by: Principal) -> SessionDetail:
         """Send the calls of a session to a host from now on, including those of the running turn.

@@ -20,8 +20,8 @@ from agentcore.core.core import Core
 from agentcore.errors import ToolError
 from agentcore.store.chat import ChatSessionRow
 
-_FIXED = frozenset(("tools", "page"))
-"""Parts that come from the model and the client, and cannot be left out."""
+_FIXED = frozenset(("tools", "page", "mode"))
+"""Parts that come from the model, the client and the approval mode, and cannot be left out."""
 
 
 class SystemPartView(View):
@@ -31,7 +31,7 @@ class SystemPartView(View):
         str,
         Field(
             description="`environment`, `host`, `module:NAME`, `folder:FILE`, `skills`, `skill:NAME`, `agent`, `date`, "
-            "`tools`, `page`."
+            "`mode`, `tools`, `page`."
         ),
     ]
     source: Annotated[str, Field(description="The title of the module, the name of the file; else empty.")]
@@ -118,6 +118,7 @@ class SystemMessages:
             plan.build_parts(
                 agent,
                 *resolve_modules_and_host(registry, where, toolbox.modules),
+                mode=self._sessions.find_effective_mode(session.mode, session.agent_id),
                 folder_chars=folder_chars(window),
             ),
             given,

@@ -99,6 +99,17 @@ always.""",
         "\n[已截断：文件 {name} 还有 {count} 字节]",
     ),
     "today": ("Today is {today}.", "今天是 {today}。"),
+    "plan_mode": (
+        (
+            "The person wants a plan first: calls that change something or run code are refused until they have "
+            "approved it. Look up what you need, then write the plan down: with todo_write if you have it, one item "
+            "for each step, else in your answer. The person may edit it; end your answer there."
+        ),
+        (
+            "用户希望先看到计划：在用户批准计划之前，修改内容或运行代码的调用都会被拒绝。请先查阅所需信息，再写下计划："
+            "如果有 todo_write，就用它写，每个步骤一项；否则写在回答中。用户可能会修改计划；写完后请结束回答。"
+        ),
+    ),
     "unknown": ("unknown", "未知"),
     "page": ("The page that the person looks at:", "用户当前浏览的页面："),
     "url": ("URL", "网址"),

@@ -1,15 +1,13 @@
 """A chat session as its tools may use it: its messages, compaction, and to-do list."""
 
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from agentcore.chat.limits import TODOS, TODOS_BYTES
 from agentcore.chat.session.live_state import LiveSession
 from agentcore.chat.sessions import Sessions
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
-from agentcore.valid_text import valid_text, with_valid_text
+from agentcore.valid_text import valid_text
 
 Compact = Callable[[str | None, int], Awaitable[tuple[int, str]]]
 
@@ -28,7 +26,6 @@ class ToolSession:
     def __init__(self, core: Core, sessions: Sessions, session_id: str, live: LiveSession, compact: Compact) -> None:
         self._core = core
         self._sessions = sessions
-        self._chats = core.store.chats
         self._session_id = session_id
         self._live = live
         self._compact = compact
@@ -93,11 +90,4 @@ class ToolSession:
         Raises:
             ToolError: `invalid_arguments`: too many, or too long.
         """
-        kept = [with_valid_text(dict(todo)) for todo in todos]
-        stored = json.dumps(kept, ensure_ascii=False)
-        if len(kept) > TODOS or len(stored.encode()) > TODOS_BYTES:
-            message = f"at most {TODOS} things to do, {TODOS_BYTES:,} bytes in all; there are {len(kept)}"
-            raise ToolError("invalid_arguments", message, limit=TODOS)
-        await self._chats.update_session(self._session_id, todos=stored)
-        self._live.todos = kept
-        self._core.events.publish("session.todos", {"todos": kept}, session_id=self._session_id)
+        await self._sessions.change_todos(self._session_id, todos)

@@ -1,8 +1,9 @@
 """The client behind an MCP request, and what it may use."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Annotated, Literal, get_args
 
 from mcp_types import RequestId
@@ -163,7 +164,8 @@ class Caller:
         return any(fnmatchcase(tool, pattern) for pattern in patterns if pattern.strip("*"))
 
 
-def matches_patterns(name: str, patterns: Sequence[str]) -> bool:
+@lru_cache(maxsize=512)  # asked at each call
+def matches_patterns(name: str, patterns: tuple[str, ...]) -> bool:
     """True if patterns match a tool: those with `!` take precedence; if there are only such, all other tools match."""
     if any(fnmatchcase(name, pattern[1:]) for pattern in patterns if pattern.startswith("!")):
         return False

@@ -10,7 +10,6 @@ import pytest
 from playwright.async_api import Browser, Error, Page
 
 from agentcore.server.http.response import Answer
-from agentcore.server.page.page_document import page_folder
 from agentcore.server.page.static_files import answer_file
 from tests.support.ports import find_restart_ports
 
@@ -99,9 +98,9 @@ def _key(options: dict[str, Any]) -> str:
 def cached_page_files() -> Iterator[None]:
     """A block in which browsers may use the page's files again without asking for them: they do not change in a run."""
 
-    async def answer_for_a_run(folder: Any, path: str, known_etag: str | None) -> Answer:
-        answer = await answer_file(folder, path, known_etag)
-        if folder == page_folder():
+    async def answer_for_a_run(folder: Any, path: str, known_etag: str | None, *, is_own: bool = False) -> Answer:
+        answer = await answer_file(folder, path, known_etag, is_own=is_own)
+        if is_own:
             answer._head = answer._head.replace(b"Cache-Control: no-cache", b"Cache-Control: private, max-age=3600")
         return answer
 

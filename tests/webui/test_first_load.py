@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
+from agentcore.server.page.static_files import without_comments
+
 # follows the static imports of a script, as a browser does
 IMPORTS = r"""async (start) => {
     const found = new Set();
@@ -26,8 +28,9 @@ IMPORTS = r"""async (start) => {
 }"""
 REPOSITORY = Path(__file__).resolve().parents[2]
 TSC = REPOSITORY / "node_modules" / ".bin" / "tsc"
-GZIP_LIMIT = 211_000
-"""The application and a new chat; what shows messages comes with the first one, texts of other views with these."""
+GZIP_LIMIT = 150_000
+"""The application and a new chat in English; what shows messages comes with the first one, texts of other views with
+these."""
 
 
 async def first_load(ui):
@@ -114,3 +117,42 @@ def test_types_of_all_scripts_are_right():
     assert node is not None
     done = subprocess.run([TSC, "--project", REPOSITORY / "jsconfig.json"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+# prints the names of scripts whose code, without comments and blank lines, is not the same in both folders
+SAME_CODE = r"""
+const [esbuild, fs, path] = ['esbuild', 'node:fs', 'node:path'].map((name) => require(name));
+const [, written, sent] = process.argv;
+const options = {legalComments: 'none', minifyWhitespace: true};
+const code = (file) => esbuild.transformSync(fs.readFileSync(file, 'utf8'), options).code;
+const lines = (file) => fs.readFileSync(file, 'utf8').split('\n').length;
+for (const name of fs.readdirSync(sent, {recursive: true}).filter((each) => each.endsWith('.js'))) {
+    const both = [path.join(written, name), path.join(sent, name)];
+    if (code(both[0]) !== code(both[1]) || lines(both[0]) !== lines(both[1])) console.log(name);
+}
+"""
+
+
+@pytest.mark.more
+@pytest.mark.source_tree
+@pytest.mark.skipif(not TSC.exists(), reason="scripts are compared after `npm ci`")
+def test_scripts_are_sent_without_comments_and_are_the_same_code(tmp_path):
+    page = REPOSITORY / "webui"
+    scripts = [path for path in page.rglob("*.js") if "vendor" not in path.parts]
+    for path in scripts:
+        sent = tmp_path / path.relative_to(page)
+        sent.parent.mkdir(parents=True, exist_ok=True)
+        sent.write_bytes(without_comments(path.read_bytes()))
+        assert b"/** " not in sent.read_bytes(), path
+    done = subprocess.run(
+        ["node", "-e", SAME_CODE, page, tmp_path], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+async def test_scripts_of_the_page_come_without_comments_and_others_as_they_are(start_webui):
+    ui = await start_webui()
+    script = await (await ui.server.get("/static/app.js")).text()
+    assert "import " in script
+    assert "/**" not in script
+    assert "/*" in await (await ui.server.get("/static/vendor/lit.js")).text()

@@ -44,6 +44,7 @@ _STATIC_IMPORT = re.compile(r"""^(?:import|export)\s(?:[^;']*?from\s*)?'(\.\.?/[
 _LOADED = re.compile(r"""^(?!.*[{<|]import\().*\bimport\('(\.\.?/[^']+)'\)""", re.MULTILINE)
 FIRST_TEXTS = "base/all-strings.js"
 LATER_TEXTS = "base/later-strings.js"
+CHINESE_TEXTS = "base/all-strings.zh.js"
 
 
 def scripts() -> list[Path]:
@@ -71,7 +72,7 @@ def room(script: str) -> str:
 
 
 def is_text(script: str) -> bool:
-    return script.endswith("/strings.js")
+    return script.endswith(("/strings.js", "/strings.zh.js"))
 
 
 def allowed(importer: str) -> set[str]:
@@ -132,12 +133,12 @@ def test_no_folder_imports_itself_by_way_of_others():
     TopologicalSorter(folders).prepare()
 
 
-def test_texts_are_joined_in_two_places():
+def test_texts_of_each_language_are_joined_in_one_place_and_english_ones_of_later_views_in_another():
     graph = imports()
     importers = {script for script, targets in graph.items() if any(map(is_text, targets))}
-    assert importers == {FIRST_TEXTS, LATER_TEXTS}
+    assert importers == {FIRST_TEXTS, LATER_TEXTS, CHINESE_TEXTS}
     texts = {script for script in graph if is_text(script)}
-    assert texts <= graph[FIRST_TEXTS] | graph[LATER_TEXTS]
+    assert texts <= graph[FIRST_TEXTS] | graph[LATER_TEXTS] | graph[CHINESE_TEXTS]
     assert {script: graph[script] for script in texts if graph[script]} == {}
 
 

@@ -1,4 +1,7 @@
-/** Texts of the page, by feature folder and language; each folder defines its own in `strings.js`. Those that the first view does not show are added by `later-strings.js`. */
+/**
+ * Texts of the page, by language and feature folder; each folder defines its own in `strings.js`, and in `strings.zh.js` in Chinese. English is always
+ * there; what the first view does not show is added by `later-strings.js`. `i18n.js` loads the other language once it is chosen.
+ */
 import {approval} from '../approval/strings.js';
 import {chat} from '../chat/strings.js';
 import {models} from '../models/strings.js';
@@ -16,5 +19,8 @@ import {views} from '../views/strings.js';
 /** @typedef {'en' | 'zh'} Locale */
 /** @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text  a text, or one for each plural category of `n` */
 
-/** @type {Record<string, Record<Locale, Record<string, Text>>>} */
-export const strings = {approval, chat, 'module-pages': modulePages, models, questions, queue, requirements, results, shell, tabs, tools, ui, views};
+/** @type {Record<Locale, Record<string, Record<string, Text>>>} */
+export const strings = {
+  en: {approval, chat, 'module-pages': modulePages, models, questions, queue, requirements, results, shell, tabs, tools, ui, views},
+  zh: {},
+};

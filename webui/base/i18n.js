@@ -13,6 +13,8 @@ export const LOCALES = ['en', 'zh'];
 const handlers = new Set();
 /** @type {Locale} */
 let current = chosenLocale();
+/** The language that was asked for last, whose texts may still be loading. */
+let latest = current;
 document.documentElement.lang = current;
 
 /** Return the language of the page. @returns {Locale} */
@@ -25,15 +27,17 @@ export function hasChosenLocale() {
   return localStorage.getItem(KEY) !== null;
 }
 
-/** Change the language of this document only, while it is open. @param {Locale} wanted */
-export function showLocale(wanted) {
-  use(wanted);
+/** Change the language of this document only, while it is open, once its texts are loaded. @param {Locale} wanted */
+export async function showLocale(wanted) {
+  latest = wanted;
+  await loadTexts(wanted);
+  if (wanted === latest) use(wanted);
 }
 
 /** Change the language of the page and store the choice in this browser. @param {Locale} wanted */
-export function setLocale(wanted) {
+export async function setLocale(wanted) {
   localStorage.setItem(KEY, wanted);
-  use(wanted);
+  await showLocale(wanted);
 }
 
 /**
@@ -147,8 +151,18 @@ export function Localized(Base) {
 /** @param {string} key @param {Locale} language @returns {Text | undefined} */
 function find(key, language) {
   const dot = key.indexOf('.');
-  const texts = /** @type {Record<string, Text> | undefined} */ (strings[key.slice(0, dot)]?.[language]);
-  return texts?.[key.slice(dot + 1)];
+  return strings[language][key.slice(0, dot)]?.[key.slice(dot + 1)];
+}
+
+/** Load the texts of a language, unless they are there. If they cannot be loaded, English ones stand in. @param {Locale} language */
+async function loadTexts(language) {
+  if (language !== 'zh') return;
+  try {
+    const {chinese} = await import('./all-strings.zh.js');
+    Object.assign(strings.zh, chinese);
+  } catch (error) {
+    reportError(error);
+  }
 }
 
 /** @param {Partial<Record<Intl.LDMLPluralRule, string>>} forms @param {number} n */
@@ -192,4 +206,6 @@ function chosenLocale() {
   return LOCALES.find((known) => chosen.toLowerCase().startsWith(known)) ?? 'en';
 }
 
-window.addEventListener('storage', (event) => { if (event.key === KEY) use(chosenLocale()); });
+window.addEventListener('storage', (event) => { if (event.key === KEY) void showLocale(chosenLocale()); });
+
+await loadTexts(current);

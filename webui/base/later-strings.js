@@ -1,4 +1,4 @@
-/** Texts that the first view does not show. What shows them and is loaded with `import()` imports this file. */
+/** English texts that the first view does not show. What shows them and is loaded with `import()` imports this file. */
 import {strings} from './all-strings.js';
 import {activity} from '../activity/strings.js';
 import {clients} from '../clients/strings.js';
@@ -8,4 +8,4 @@ import {modules} from '../modules/strings.js';
 import {settings} from '../settings/strings.js';
 import {skills} from '../skills/strings.js';
 
-Object.assign(strings, {activity, clients, form, hosts, modules, settings, skills});
+Object.assign(strings.en, {activity, clients, form, hosts, modules, settings, skills});

@@ -15,10 +15,8 @@ import './composer/ac-chat-choices.js';
 import './composer/ac-chat-composer.js';
 import './composer/ac-chat-tokens.js';
 import '../models/ac-chat-providers.js';
-import '../queue/ac-chat-queue.js';
 import {loadMessages} from './ac-chat-conversation.js';
 import './sessions/ac-chat-sessions.js';
-import './ac-chat-todos.js';
 import '../ui/overlay/ac-dialog.js';
 import '../ui/ac-icon.js';
 import {Localized, formatBytes, t} from '../base/i18n.js';
@@ -80,6 +78,8 @@ export class AcViewChats extends Localized(LitElement) {
     this._changing = Promise.resolve();
     /** The creation of the chat, while the server has not answered it. @type {Promise<Conversation> | null} */
     this._beginning = null;
+    /** A plan that the user approved, whose mode waits for confirmation. @type {{chat: Conversation, mode: string, text: string} | null} */
+    this._approvedPlan = null;
     this._showsProviders = false;
     this._showsSystem = false;
     this._wasFocused = false;
@@ -166,7 +166,10 @@ export class AcViewChats extends Localized(LitElement) {
     this._endChat();
     this._chat = chat;
     endedChats.open(chat.id);
-    const end = chat.subscribe(() => this.requestUpdate());
+    const end = chat.subscribe(() => {
+      this._carryOut();
+      this.requestUpdate();
+    });
     chat.open();
     this._endChat = () => {
       end();
@@ -201,10 +204,9 @@ export class AcViewChats extends Localized(LitElement) {
     return html`
       <div class="bottom">
         ${this._refused ? html`<ac-chat-error choose .error=${this._refused}></ac-chat-error>` : nothing}
-        <ac-chat-todos .todos=${chat.todos}></ac-chat-todos>
+        ${this._renderTodos()}
         ${mode === 'allow' ? html`<p class="warning"><ac-icon name="shield-alert"></ac-icon>${t('chat.allowWarning')}</p>` : nothing}
-        <ac-chat-queue .messages=${chat.queue.messages} ?paused=${chat.queue.isPaused} @ac-resume=${() => this._try('queue.failed', () => chat.queue.resume())}
-          @ac-steer=${this._onQueued} @ac-change=${this._onQueued} @ac-remove=${this._onQueued}></ac-chat-queue>
+        ${this._renderQueue()}
         ${this._isWritingMeanwhile ? html`<p class="meanwhile">${t(chat.hasWaiting ? 'queue.hintWaiting' : 'queue.hint')}</p>` : nothing}
         <slot name="context"></slot>
         <ac-chat-composer .text=${this._draft} .agentId=${agentId} .history=${this._history} .mayChat=${this._mayChat} .attachments=${this._attached}
@@ -214,6 +216,30 @@ export class AcViewChats extends Localized(LitElement) {
           <ac-chat-tokens slot="choices" .usage=${chat.session.usage ?? null} .context=${chat.session.context ?? null} .turn=${chat.turn}></ac-chat-tokens>
         </ac-chat-composer>
       </div>`;
+  }
+
+  /** The plan of a chat in the mode `plan`, once the model has answered; else the model's to-do list. */
+  _renderTodos() {
+    const chat = this._chat;
+    const {agentId = '', mode = ''} = chat.session;
+    const isPlanning = (mode || chatSetup.agent(agentId)?.mode) === 'plan';
+    const isWritten = chat.items.at(-1)?.role === 'assistant' && !chat.items.at(-1)?.error;
+    if (!isPlanning || !isWritten || chat.isActive || chat.question) {
+      if (!chat.todos.length) return nothing;
+      void import('./ac-chat-todos.js');
+      return html`<ac-chat-todos .todos=${chat.todos}></ac-chat-todos>`;
+    }
+    void import('./ac-chat-plan.js');
+    return html`<ac-chat-plan .todos=${chat.todos} ?sending=${this._isSending} @ac-approve-plan=${this._onPlan}></ac-chat-plan>`;
+  }
+
+  _renderQueue() {
+    const {queue} = this._chat;
+    if (!queue.messages.length) return nothing;
+    void import('../queue/ac-chat-queue.js');
+    return html`
+      <ac-chat-queue .messages=${queue.messages} ?paused=${queue.isPaused} @ac-resume=${() => this._try('queue.failed', () => queue.resume())}
+        @ac-steer=${this._onQueued} @ac-change=${this._onQueued} @ac-remove=${this._onQueued}></ac-chat-queue>`;
   }
 
   /** True while the user writes a message and something is running: the message can be sent afterwards, or at once. */
@@ -333,6 +359,28 @@ export class AcViewChats extends Localized(LitElement) {
     }
   }
 
+  /** Store the plan as the to-do list, and have the model carry it out, once the chosen mode is confirmed. @param {CustomEvent<{steps: string[], mode: string}>} event */
+  async _onPlan({detail: {steps, mode}}) {
+    const chat = this._chat;
+    const text = [t(steps.length ? 'chat.plan.sent' : 'chat.plan.sentEmpty'), ...steps.map((step, at) => `${at + 1}. ${step}`)].join('\n');
+    this._approvedPlan = {chat, mode, text};
+    const change = sessionList.change(chat.id, {todos: steps.map((content) => ({content})), mode});
+    this._holdMessages(change);
+    await this._try('chat.plan.failed', async () => {
+      chat.session = {...chat.session, ...await change};
+      this._carryOut();
+    });
+  }
+
+  /** Send the message that an approved plan is carried out with, once its mode holds. */
+  _carryOut() {
+    const plan = this._approvedPlan;
+    if (plan?.chat !== this._chat || this._chat.session.mode !== plan.mode) return;
+    this._approvedPlan = null;
+    this._conversation.toNewest();
+    void this._try('chat.sendFailed', () => plan.chat.send({text: plan.text})); // what is written in the message box stays there
+  }
+
   /** @param {CustomEvent<{text: string}>} event */
   async _onReply({detail: {text}}) {
     const {question} = this._chat;
@@ -364,9 +412,9 @@ export class AcViewChats extends Localized(LitElement) {
   }
 
   /** Delete an empty chat that was created for a message which the server refused; return true if that was so. @param {Conversation} chat @param {import('../client/client.js').ApiError} error @returns {Promise<boolean>} */
-  async _takeBack(chat, {status}) {
+  async _takeBack(chat, {type, status}) {
     const {id, items} = chat;
-    if (!id || items.length || status < 400 || status >= 500) return false;
+    if (!id || items.length || status < 400 || status >= 500 || type === 'confirmation_required') return false;
     if (chat === this._chat) {
       this._follow(new Conversation(''));
       navigate(href(['chats']), {replace: true});
@@ -399,12 +447,15 @@ export class AcViewChats extends Localized(LitElement) {
     const chosen = Object.entries(choices).filter(([, value]) => value);
     const {sessionId} = await sessionList.create({...Object.fromEntries(chosen), ...(host === undefined ? {} : {host})});
     this._choices = lastChoices();
-    // a mode that asks less may need the user's confirmation: the chat starts with the careful one
-    if (mode) await this._try('chat.changeFailed', () => sessionList.change(sessionId, {mode}));
     const chat = new Conversation(sessionId);
     this._follow(chat);
     navigate(href(['chats', sessionId]), {replace: true});
     await chat.whenLoaded();
+    const change = mode ? sessionList.change(sessionId, {mode}) : Promise.resolve();
+    // a mode that asks less may need the user's confirmation: the chat starts with the careful one, unless a plan is
+    // wanted, and not an answer
+    if (mode === 'plan') this._holdMessages(change);
+    else await this._try('chat.changeFailed', () => change);
     return chat;
   }
 

@@ -7,12 +7,12 @@ import {Listening} from '../base/subscriptions.js';
 import {onRoute, route} from '../base/router.js';
 import {findSection} from './sections.js';
 import {stopState} from '../client/stop-state.js';
+import {resourceTabs} from '../tabs/resource-tabs.js';
 import {base, buttons} from '../ui/styles.js';
 import '../approval/tray/ac-approval-tray.js';
 import './ac-outlet.js';
 import './ac-sidebar.js';
 import './ac-stop.js';
-import '../tabs/ac-tabstrip.js';
 import '../ui/ac-toasts.js';
 
 const NARROW = matchMedia('(max-width: 48rem)');
@@ -82,6 +82,7 @@ export class AcApp extends Localized(LitElement) {
         client.on('requirement.changed', ({state}) => { if (state !== 'met') void loadNotice(); }),
         stopState.subscribe(() => this.requestUpdate()),
         approvals.subscribe(() => this.requestUpdate()),
+        resourceTabs.subscribe(() => this._loadTabs()),
         onRoute(({path}) => this._arrive(path.join('/'))),
       ];
     });
@@ -101,6 +102,11 @@ export class AcApp extends Localized(LitElement) {
         <ac-toasts></ac-toasts>
         <ac-approval-tray></ac-approval-tray>
       </div>`;
+  }
+
+  /** Load the strip of tabs with the first tab. */
+  _loadTabs() {
+    if (resourceTabs.tabs.length) void import('../tabs/ac-tabstrip.js');
   }
 
   /** Render the skip link past the parts that all views share; it is first in the tab order. @param {string} [slot] */

@@ -6,6 +6,7 @@ from typing import NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict
 
+from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.settings import SKILL_PART, SKILLS_PART, AgentConfig
 from agentcore.chat.skills import Skill, shorten_descriptions
 from agentcore.chat.system.folder_instructions import FolderText
@@ -21,8 +22,8 @@ class SystemPart(NamedTuple):
     """One part.
 
     Args:
-        part_id: `environment`, `host`, `module:NAME`, `folder:FILE`, `skills`, `skill:NAME`, `agent`, `date`; `tools`
-            and `page`, which the user cannot leave out.
+        part_id: `environment`, `host`, `module:NAME`, `folder:FILE`, `skills`, `skill:NAME`, `agent`, `date`,
+            `mode`; `tools` and `page`. The user cannot leave out the last three.
         text: Its text; empty: there is none.
         source: The name of its source for the user: a module's title, a file's name.
         is_told: True if it is sent to the model.
@@ -103,6 +104,7 @@ class SystemPlan(NamedTuple):
         modules: Sequence[ModuleRecord],
         where: ChosenHost | None,
         *,
+        mode: ApprovalMode | None = None,
         folder_chars: int | None = None,
     ) -> list[SystemPart]:
         """Build all parts that have a text, including those that are not sent to the model.
@@ -111,6 +113,7 @@ class SystemPlan(NamedTuple):
             agent: The agent whose instructions and patterns of parts apply.
             modules: Modules whose tools the agent may use, in the order of the tools.
             where: The host for calls; None: none is chosen.
+            mode: The session's approval mode; None: its reader need not know it, as a sub-agent.
             folder_chars: Maximum length of each file of instructions; None: as they were read.
         """
         own = self.choice.instructions
@@ -123,10 +126,14 @@ class SystemPlan(NamedTuple):
             *_build_skill_parts(self.sources.skills, self.locale),
             SystemPart("agent", (agent.instructions if own is None else own).strip()),
             SystemPart("date", localized_text(self.locale, "today", today=self.sources.today), lasts=False),
+            *([SystemPart("mode", localized_text(self.locale, "plan_mode"), lasts=False)] if mode == "plan" else []),
         ]
         said = [part for part in parts if part.text]
         chosen = [
-            part._replace(is_told=choice.told.get(part.part_id, agent.includes_part(part.part_id))) for part in said
+            part
+            if part.part_id == "mode"
+            else part._replace(is_told=choice.told.get(part.part_id, agent.includes_part(part.part_id)))
+            for part in said
         ]
         return _without_unused_skills(chosen)
 

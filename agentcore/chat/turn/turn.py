@@ -409,6 +409,7 @@ class Turn:
         system = plan.system.build_parts(
             plan.agent,
             *resolve_modules_and_host(self._core.registry, self._current_host, toolbox.modules),
+            mode=self._core.policy.find_session_mode(self._session_id),
             folder_chars=folder_chars(self._window),
         )
         return Prompt(

@@ -11,6 +11,13 @@ from agentcore.cli.backend.server_client import ANSWER_SECONDS, ServerClient
 from agentcore.cli.terminal.exit_codes import CliError
 
 _ADDRESS = re.compile(r"^.*#code=|&.*$")
+_CODE = re.compile(r"[\w.~-]{1,200}")
+
+
+def code_in(text: str) -> str:
+    """Return the one-time code in a text: a code, or the address that holds one; empty: there is none."""
+    code = _ADDRESS.sub("", text.strip())
+    return code if _CODE.fullmatch(code) else ""
 
 
 class ApproverClient(ServerClient):
@@ -28,7 +35,7 @@ class ApproverClient(ServerClient):
             CliError: The server cannot be reached; the code is not valid (any more).
         """
         client = cls(address, "")
-        client._log_in(_ADDRESS.sub("", code.strip()))
+        client._log_in(code_in(code))
         try:
             yield client
         finally:

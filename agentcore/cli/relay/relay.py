@@ -12,7 +12,9 @@ from agentcore.cli.relay.server_link import ClientRefusedError, ServerLink
 from agentcore.cli.relay.unanswered_requests import InFlight, LineBuffer, make_error_answer
 from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 
-_READ_BYTES = 256 * 1024
+_READ_BYTES = 64 * 1024
+_LONG_READ_BYTES = 256 * 1024
+"""While a long line arrives. The allocator requests such a buffer from the system, which takes time, and returns it."""
 _LINE_BYTES = 64 * 1024 * 1024
 _PARENT_SECONDS = 0.5
 _INTERRUPTED = (
@@ -61,7 +63,7 @@ class Relay:
 
     def _read_client(self) -> None:
         buffer = LineBuffer()
-        while data := os.read(0, _READ_BYTES):
+        while data := os.read(0, _LONG_READ_BYTES if buffer.size else _READ_BYTES):
             for line in buffer.feed(data):
                 self._pass_on(line)
             if buffer.size > _LINE_BYTES:  # the server reports the error and discards the line
@@ -114,7 +116,7 @@ class Relay:
     def _copy_to_client(self, connection: socket.socket) -> None:
         buffer = LineBuffer()
         with suppress(OSError):
-            while data := connection.recv(_READ_BYTES):
+            while data := connection.recv(_LONG_READ_BYTES if buffer.size else _READ_BYTES):
                 lines = [line for line in buffer.feed(data) if not self._in_flight.record_mark(line)]
                 for line in lines:
                     self._in_flight.record_answer(line)

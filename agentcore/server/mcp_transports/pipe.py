@@ -6,14 +6,18 @@ import re
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
+import anyio
 import structlog
 from mcp.server.runner import ServerRunner
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.exceptions import NoBackChannelError
 from mcp.shared.inbound import InboundLadderRejection, classify_inbound_request
-from mcp.shared.jsonrpc_dispatcher import cancelled_request_id_from_params
+from mcp.shared.jsonrpc_dispatcher import cancelled_request_id_from_params, progress_token_from_params
+from mcp.shared.message import ServerMessageMetadata
+from mcp.shared.transport_context import TransportContext
 from mcp_types import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
@@ -35,13 +39,15 @@ from agentcore.server.http.limits import STREAM_BUFFER_BYTES, UNREAD_STALLED_SEC
 from agentcore.server.mcp_transports.greeting import WAITING_MARK
 from agentcore.server.mcp_transports.lines import MESSAGE_BYTES, Lines, TooLong
 from agentcore.server.mcp_transports.messages import error_of, parse_message
-from agentcore.server.mcp_transports.reply import NotificationContext, progress_of, reply_context
+from agentcore.server.mcp_transports.reply import NotificationContext, progress_of
 from agentcore.server.mcp_transports.session import McpSession, encode_notification
 from agentcore.server.mcp_transports.stateless import connection_of
 
 log = structlog.get_logger(__name__)
 
 _READ_BYTES = 256 * 1024
+_ASKING = TransportContext(kind="stdio", can_send_request=True)
+_ONE_WAY = TransportContext(kind="stdio", can_send_request=False)
 _REQUESTS = 512
 """Maximum number of requests of one client in progress; more than the calls that it may have."""
 
@@ -312,9 +318,14 @@ class PipeReply:
         self._can_ask = can_ask
         self.has_ended = False
         self.request_id: RequestId | None = request.id
-        self.transport, self.message_metadata, self.cancel_requested, self._token = reply_context(
-            session.caller, request, can_ask=can_ask
-        )
+        self.transport = _ASKING if can_ask else _ONE_WAY
+        self.message_metadata = ServerMessageMetadata(request_context=session.caller)
+        self._token = progress_token_from_params(request.params)
+
+    @cached_property
+    def cancel_requested(self) -> anyio.Event:
+        """Never set: cancellation cancels the task. Created on first use, as it costs more than the rest of a reply."""
+        return anyio.Event()
 
     @property
     def can_send_request(self) -> bool:

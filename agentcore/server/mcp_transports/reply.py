@@ -33,15 +33,6 @@ def progress_of(token: ProgressToken, progress: float, total: float | None, mess
     return {name: value for name, value in told.items() if value is not None}
 
 
-def reply_context(
-    caller: Caller, request: JSONRPCRequest, *, can_ask: bool
-) -> tuple[TransportContext, ServerMessageMetadata, anyio.Event, ProgressToken | None]:
-    """Return what the SDK needs to know about a request over a pipe."""
-    transport = TransportContext(kind="stdio", can_send_request=can_ask)
-    metadata = ServerMessageMetadata(request_context=caller)
-    return transport, metadata, anyio.Event(), progress_token_from_params(request.params)
-
-
 class NotificationContext:
     """Implements the SDK's `DispatchContext` for a notification, which has no response."""
 

@@ -73,7 +73,7 @@ async def show_approval_view(exchange: Exchange) -> Answer:
 
 async def send_page_file(exchange: Exchange) -> Answer:
     """Send a file of the page."""
-    return await answer_file(page_folder(), exchange.path_values["path"], _known_etag(exchange))
+    return await answer_file(page_folder(), exchange.path_values["path"], _known_etag(exchange), is_own=True)
 
 
 async def send_component_file(exchange: Exchange) -> Answer:

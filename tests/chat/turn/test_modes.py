@@ -245,3 +245,40 @@ async def test_other_agent_does_not_decide_what_waits_because_nobody_confirms_it
         await talk.ask("PATCH", f"/api/sessions/{session}", {"agentId": "bold"})
         assert waiting(talk, session) == {READ, EDIT, RUN}
     assert shelf.done == []
+
+
+async def test_model_is_asked_for_a_plan_while_the_mode_is_plan_and_no_longer_afterwards(open_talk, provider):
+    provider.say("First I would look.")
+    provider.say("Done.")
+    async with open_talk(Shelf()) as talk:
+        session = await talk.begin()
+        await choose(talk, session, "plan")
+        parts = {part["id"]: part for part in (await talk.ask("GET", f"/api/sessions/{session}/system"))["parts"]}
+        await talk.say(session, "tidy up")
+        await choose(talk, session, "ask")
+        later = {part["id"] for part in (await talk.ask("GET", f"/api/sessions/{session}/system"))["parts"]}
+        await talk.say(session, "go on")
+    planned, acted = (json.dumps(request["messages"]) for request in provider.requests)
+    assert "wants a plan first" in planned
+    assert "wants a plan first" not in acted
+    assert (parts["mode"]["canLeaveOut"], parts["mode"]["lasts"], "mode" in later) == (False, False, False)
+
+
+async def test_user_edits_the_list_of_things_to_do(open_talk, provider):
+    async with open_talk(Shelf()) as talk:
+        session = await talk.begin()
+        todos = [{"content": "look"}, {"content": "tidy", "status": "in_progress"}]
+        async with talk.events(session) as events:
+            changed = await talk.ask("PATCH", f"/api/sessions/{session}", {"todos": todos})
+            event = (await events.until("session.todos"))[-1]
+        expected = [
+            {"id": "1", "content": "look", "status": "pending"},
+            {"id": "2", "content": "tidy", "status": "in_progress"},
+        ]
+        assert (changed["todos"], event["todos"]) == (expected, expected)
+        for wrong in ([{"content": ""}], [{"content": "a", "status": "maybe"}], [{"content": "a"}] * 201):
+            error = await talk.ask("PATCH", f"/api/sessions/{session}", {"todos": wrong}, status=400)
+            assert error["error"]["type"] == "invalid_body"
+        kept = await talk.ask("PATCH", f"/api/sessions/{session}", {"title": "Shelves"})
+        assert kept["todos"] == expected
+        assert (await talk.ask("PATCH", f"/api/sessions/{session}", {"todos": []}))["todos"] == []

@@ -5,6 +5,7 @@ import socket
 import stat
 import urllib.error
 import urllib.request
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -97,6 +98,37 @@ def test_code_for_the_approval_view_is_written_for_its_owner_only_and_works_once
         assert json.load(response)["session"]
     with pytest.raises(urllib.error.HTTPError, match="401"):
         urllib.request.urlopen(request, timeout=60)
+
+
+def log_in(address):
+    """Log in at an address that holds a code; gives the fragment."""
+    base, _, fragment = address.partition("/#")
+    body = json.dumps({"code": parse_qs(fragment)["code"][0]}).encode()
+    request = urllib.request.Request(f"{base}/api/session", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as response:
+        assert json.load(response)["session"]
+    return base, parse_qs(fragment)
+
+
+@pytest.mark.spec("S1")
+def test_server_without_a_terminal_is_opened_for_approving_with_the_code_of_its_file_or_one_that_is_typed(
+    place, start_server, tmp_path
+):
+    file = tmp_path / "code"
+    server = start_server("--approver-code-file", str(file))
+    code = file.read_text()
+    approval, page = server.log[-1]["approval_address"], server.log[-1]["address"]
+    opened = place.run("open", "--print", "--approver-code-file", str(file))
+    base, fragment = log_in(opened.out.strip())
+    assert base == approval
+    log_in(f"{page}/#code={fragment['page'][0]}")  # the view goes on to the page
+    assert not file.exists()
+    typed = place.run("open", "--print", "--approve", stdin=f"{approval}/#code={code.strip()}&page=x\n")
+    assert typed.out.strip().startswith(f"{approval}/#code={code.strip()}&page=")
+    file.write_text("no code at all")
+    refused = place.run("open", "--approver-code-file", str(file))
+    assert (refused.code, file.exists()) == (2, True)
+    assert "there is no log-in code in" in refused.err
 
 
 @pytest.mark.spec("S1")

@@ -8,12 +8,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "webui"
 POLITE_YOU = "\u60a8"
-TEXTS = """import('/static/base/later-strings.js')
-    .then(() => import('/static/base/all-strings.js')).then(({strings}) => strings)"""
-SAMPLES = """import('/static/base/later-strings.js').then(() => import('/static/base/i18n.js')).then((
+TEXTS = """Promise.all(['later-strings.js', 'all-strings.js', 'all-strings.zh.js']
+    .map((name) => import(`/static/base/${name}`)))
+    .then(([, {strings}, {chinese}]) => ({en: strings.en, zh: chinese}))"""
+SAMPLES = """import('/static/base/later-strings.js').then(() => import('/static/base/i18n.js')).then(async (
     {setLocale, t, formatBytes, formatDuration, formatNumber, formatTime},
 ) => {
-    setLocale('%s');
+    await setLocale('%s');
     return [
         t('modules.toolCount', {n: 1}), t('modules.toolCount', {n: 1200}),
         formatNumber(1234.5), formatBytes(0), formatBytes(1536),
@@ -33,10 +34,10 @@ def placeholders(text):
 async def test_each_text_exists_in_both_languages_with_the_same_values(bare_page):
     page = await bare_page()
     strings = await page.evaluate(TEXTS)
-    assert {"shell", "modules"} <= set(strings)
-    for room, languages in strings.items():
-        assert set(languages) == {"en", "zh"}, room
-        english, chinese = languages["en"], languages["zh"]
+    assert {"shell", "modules"} <= set(strings["en"])
+    assert strings["en"].keys() == strings["zh"].keys()
+    for room, english in strings["en"].items():
+        chinese = strings["zh"][room]
         assert english.keys() == chinese.keys(), room
         for key, text in english.items():
             assert placeholders(text) == placeholders(chinese[key]), f"{room}.{key}"
@@ -49,7 +50,7 @@ async def test_each_text_exists_in_both_languages_with_the_same_values(bare_page
 async def test_each_text_that_is_shown_exists(bare_page):
     page = await bare_page()
     strings = await page.evaluate(TEXTS)
-    known = {f"{room}.{key}" for room, languages in strings.items() for key in languages["en"]}
+    known = {f"{room}.{key}" for room, texts in strings["en"].items() for key in texts}
     shown = {key for path in PAGE.rglob("*.js") for key in re.findall(r"\bt\('([^']+)'[,)]", path.read_text("utf-8"))}
     assert len(shown) > 400
     assert shown - known == set()

@@ -72,7 +72,7 @@ class SessionList extends Store {
     return session;
   }
 
-  /** @param {string} id @param {Partial<Session>} values @returns {Promise<Session>} */
+  /** @param {string} id @param {Partial<Session> & {todos?: {content: string}[]}} values @returns {Promise<Session>} */
   async change(id, values) {
     const session = await client.patch(`/api/sessions/${encodeURIComponent(id)}`, values);
     this.put(session);

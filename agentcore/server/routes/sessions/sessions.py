@@ -1,7 +1,7 @@
 """Routes for chat sessions, as the page uses them; what happens in a session is sent as `session.*` events."""
 
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -13,6 +13,8 @@ from agentcore.chat import (
     OWN_INSTRUCTIONS_CHARS,
     SESSIONS_LISTED,
     TITLE_CHARS,
+    TODO_CHARS,
+    TODOS,
     Attachments,
     Sessions,
     SystemMessages,
@@ -66,6 +68,13 @@ class NewSession(StrictWireModel):
     user_id: Annotated[str, Field(max_length=256)] = ""
 
 
+class TodoChange(StrictWireModel):
+    """One thing to do."""
+
+    content: Annotated[str, Field(min_length=1, max_length=TODO_CHARS)]
+    status: Literal["pending", "in_progress", "completed"] = "pending"
+
+
 class SessionChange(StrictWireModel):
     """What to change of a session; a model, a mode or a host of null goes back to the agent's."""
 
@@ -74,6 +83,9 @@ class SessionChange(StrictWireModel):
     model: ModelName | None = None
     mode: ApprovalMode | None = None
     host: Annotated[HostName | None, Field(description="That its calls go to from now on; empty: the server.")] = None
+    todos: Annotated[
+        list[TodoChange] | None, Field(max_length=TODOS, description="The whole to-do list; ids are numbers from 1.")
+    ] = None
 
 
 class SystemChange(StrictWireModel):
@@ -205,7 +217,7 @@ async def show_session(exchange: Exchange) -> Answer:
 async def change_session(exchange: Exchange) -> Answer:
     """Change a session and send its new state."""
     body: SessionChange = exchange.body
-    values = {name: getattr(body, name) or "" for name in body.model_fields_set - {"mode", "host"}}
+    values = {name: getattr(body, name) or "" for name in body.model_fields_set - {"mode", "host", "todos"}}
     if "title" in values:
         values["title"] = clean_title(body.title or "")
     if "agent_id" in values:
@@ -213,6 +225,9 @@ async def change_session(exchange: Exchange) -> Answer:
     session_id = _session_id(exchange)
     if "host" in body.model_fields_set:
         await _get_sessions(exchange).change_host(session_id, body.host, exchange.principal)
+    if body.todos is not None:
+        todos = [{"id": str(number), **todo.model_dump()} for number, todo in enumerate(body.todos, 1)]
+        await _get_sessions(exchange).change_todos(session_id, todos)
     changed = await _get_sessions(exchange).change_session(session_id, values)
     if "mode" in body.model_fields_set:
         changed = await _change_mode(exchange, changed, body.mode)
@@ -365,7 +380,7 @@ ROUTES = (
         "PATCH",
         _ONE,
         change_session,
-        "Change title, model, agent, approval mode or host of a session; the host is a person's to choose.",
+        "Change title, model, agent, approval mode, host or to-do list of a session; the host is a person's to choose.",
         action="converse",
         body=SessionChange,
         answer=SessionDetail,

@@ -1,4 +1,4 @@
-/** All texts of the panel, by area and language: those of the page, and those that only the panel has. */
+/** Texts of the panel, by language and area: those of the page, and those that only the panel has. Chinese ones are loaded once they are needed. */
 import {approval} from '../approval/strings.js';
 import {chat} from '../chat/strings.js';
 import {form} from '../form/strings.js';
@@ -14,5 +14,8 @@ import {panel} from '../../panel/strings.js';
 /** @typedef {'en' | 'zh'} Locale */
 /** @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text  a text, or one for each plural category of `n` */
 
-/** @type {Record<string, Record<Locale, Record<string, Text>>>} */
-export const strings = {approval, chat, form, hosts, models, panel, queue, results, shell, tools, ui};
+/** @type {Record<Locale, Record<string, Record<string, Text>>>} */
+export const strings = {
+  en: {approval, chat, form, hosts, models, panel, queue, results, shell, tools, ui},
+  zh: {},
+};

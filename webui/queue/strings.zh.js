@@ -1,0 +1,23 @@
+/** Texts of the message queue, in Chinese. */
+export const queue = {
+  title: '等待发送的消息',
+  waiting: {other: '{n} 条消息等待当前任务结束，将依次发送'},
+  paused: {other: '已暂停：{n} 条消息在等待'},
+  resume: '继续',
+  resumeHint: '让等待的消息继续发送；发送新消息也会继续。',
+  position: '第 {n} 条，共 {all} 条',
+  steering: '随下一步发送',
+  files: {other: '{n} 个文件'},
+  now: '立即发送：模型在下一步收到它',
+  nowNamed: '立即发送：{text}',
+  edit: '修改消息',
+  editNamed: '修改：{text}',
+  save: '保存',
+  remove: '移除消息',
+  removeNamed: '移除：{text}',
+  send: '当前任务结束后发送',
+  hint: 'Enter：回答结束后发送。Ctrl+Enter：立即发送，模型在下一步收到。',
+  hintWaiting: 'Enter：等待的调用处理后发送。Ctrl+Enter：立即发送，并拒绝该调用。',
+  gone: '该消息已经发送。你修改的内容未发送。',
+  failed: '等待的消息未能更改',
+};
