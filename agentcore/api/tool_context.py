@@ -243,13 +243,15 @@ class ToolContext(Protocol):
         question: str,
         options: Sequence[str] | None = None,
         *,
-        timeout_s: float = 300,
+        timeout_s: float | None = 300,
         is_secret: bool = False,
     ) -> str: ...
     @overload
-    async def ask(self, question: str, *, schema: Mapping[str, Any], timeout_s: float = 300) -> dict[str, Any]: ...
+    async def ask(
+        self, question: str, *, schema: Mapping[str, Any], timeout_s: float | None = 300
+    ) -> dict[str, Any]: ...
     @overload
-    async def ask(self, question: str, *, url: str, timeout_s: float = 300) -> None: ...
+    async def ask(self, question: str, *, url: str, timeout_s: float | None = 300) -> None: ...
     @operation("tool.ask", scope="call")
     async def ask(
         self,
@@ -258,7 +260,7 @@ class ToolContext(Protocol):
         *,
         schema: Mapping[str, Any] | None = None,
         url: str | None = None,
-        timeout_s: float = 300,
+        timeout_s: float | None = 300,
         is_secret: bool = False,
     ) -> str | dict[str, Any] | None:
         """Ask the user of this session a question and wait for the answer; the call's clock stops meanwhile.
@@ -272,7 +274,7 @@ class ToolContext(Protocol):
                 booleans; the answer is the filled-in form.
             url: An address that the user opens, and then confirms that they are done; there is no other answer. It is
                 shown completely, and never opened automatically.
-            timeout_s: How long to wait, at most an hour.
+            timeout_s: How long to wait, at most an hour; None: as long as the session lasts, and over MCP an hour.
             is_secret: True if the answer is a password or similar, which MCP clients must not see: it is asked
                 for only in agentcore's own chat.
         Raises:

@@ -23,6 +23,7 @@ from agentcore.chat.session.session_view import (
     ContextView,
     MessagesView,
     MessageView,
+    QuestionView,
     QueueView,
     SessionDetail,
     SessionsView,
@@ -540,6 +541,10 @@ class Sessions:
             message = f"no question {question_id!r} waits: it was answered, or nobody waits for it any more"
             raise ToolError("question_not_found", message, question_id=question_id)
 
+    def list_questions(self) -> list[tuple[str, QuestionView]]:
+        """Return the questions of tools that wait in any session, with the ids of the sessions."""
+        return self._turns.live.list_questions()
+
     async def start_user_call(self, session_id: str, tool: str, arguments: dict[str, Any], by: Principal) -> str:
         """Run a call for the user; it is stored in the session with its result. Return its id there.
 
@@ -748,6 +753,7 @@ class Sessions:
         return [*stored.get(row.session_id, []), *self._turns.list_waiting_inner_calls(row.session_id)]
 
     def _build_session_view(self, row: ChatSessionRow, waiting: list[str]) -> SessionView:
+        live = self._turns.live.find(row.session_id)
         return SessionView(
             session_id=row.session_id,
             title=row.title,
@@ -762,6 +768,7 @@ class Sessions:
             last_used_at=row.last_used_at_ms,
             is_running=row.session_id in self._turns.busy_sessions,
             waiting=waiting,
+            questions=0 if live is None else len(live.questions.all),
         )
 
     async def _publish_queue(self, session_id: str) -> None:

@@ -58,11 +58,11 @@ class ToolChat:
         return () if session is None else self._settings().hosts_for(None, session.agent_id)
 
     async def ask_user(self, call: Call, inquiry: Inquiry) -> Reply:
-        """Ask the user of the call's chat, and wait at most `ASK_SECONDS` for the answer."""
+        """Ask the user of the call's chat, and wait for the answer as long as the question says."""
         live = self._find_live_session(call)
         if live is None:
             raise ToolError("no_person", f"this call has no chat, so nobody can be asked: {inquiry.text!r}")
-        limit_s = min(inquiry.timeout_s, ASK_SECONDS)
+        limit_s = None if inquiry.timeout_s is None else min(inquiry.timeout_s, ASK_SECONDS)
         asked = live.questions.add(inquiry, _module_of(call), call.asking_host, live.tool_ids.get(call.id), limit_s)
         self._publish_question(call.session_id, live)
         try:
@@ -123,6 +123,8 @@ class ToolChat:
         view = live.questions.first
         question = None if view is None else view.to_json()
         self._core.events.publish("session.question", {"question": question}, session_id=session_id)
+        waiting = {"questionId": None if view is None else view.question_id}
+        self._core.events.publish("approval.question", waiting, session_id=session_id)
 
 
 def _module_of(call: Call) -> str:

@@ -96,6 +96,7 @@ EVENT_TYPES = (
         "A waiting call changed and needs a new decision; `changes`: `tool`, `target`, `rules`.",
     ),
     EventType("approval.decided", "callId, approved, by", "The user decided on a call."),
+    EventType("approval.question", "questionId", "The question that waits in a session changed; null: there is none."),
     EventType("approval.withdrawn", "callId", "A waiting call was withdrawn by its caller."),
     EventType("grant.given", "grantId, tool", "The user allowed later calls along with an approval."),
     EventType("grant.revoked", "grantId", "A grant was revoked."),
@@ -161,7 +162,7 @@ EVENT_TYPES = (
     EventType(
         "session.changed",
         "title, agentId?, model?, mode?, ownMode?, host?, ownHost?, userId?, createdAt?, lastUsedAt?, isRunning?, "
-        "waiting?, todos?, question?, usage?, context?",
+        "waiting?, questions?, todos?, question?, usage?, context?",
         "A session has changed; omitted fields are unchanged.",
     ),
     EventType("session.deleted", "", "A session was deleted."),

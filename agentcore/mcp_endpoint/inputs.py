@@ -144,7 +144,7 @@ class ClientAsker:
     def __init__(self, inputs: Inputs) -> None:
         self._inputs = inputs
 
-    async def ask(self, question: str, options: Sequence[str] | None, timeout_s: float) -> str:
+    async def ask(self, question: str, options: Sequence[str] | None, timeout_s: float | None) -> str:
         """Ask the user a question, with optional suggestions; return the answer."""
         content = await self.fill_in(question, _build_form(options), timeout_s)
         said = (content.get(name) for name in (_OTHER, _ANSWER))
@@ -153,7 +153,7 @@ class ClientAsker:
             raise ToolError("no_person", f"the person gave no answer: {question!r}")
         return answer
 
-    async def fill_in(self, question: str, schema: Mapping[str, Any], timeout_s: float) -> Mapping[str, Any]:
+    async def fill_in(self, question: str, schema: Mapping[str, Any], timeout_s: float | None) -> Mapping[str, Any]:
         """Have the user fill in a form; the title of the schema is the name of the answer among others."""
         if not supports_forms(self._inputs.capabilities):
             raise ToolError("no_person", f"this client shows its person no forms, so nobody can be asked: {question!r}")
@@ -165,9 +165,9 @@ class ClientAsker:
         return response.content or {}
 
     async def _request_answer(
-        self, name: str, request: types.ElicitRequest, question: str, timeout_s: float
+        self, name: str, request: types.ElicitRequest, question: str, timeout_s: float | None
     ) -> types.ElicitResult:
-        limit_s = min(timeout_s, ASK_SECONDS)
+        limit_s = ASK_SECONDS if timeout_s is None else min(timeout_s, ASK_SECONDS)
         try:
             async with asyncio.timeout(limit_s):
                 response = await self._inputs.request_input(name, request)
@@ -177,7 +177,7 @@ class ClientAsker:
             raise ToolError("no_person", f"the client's answer is none that is known: {question!r}")
         return response
 
-    async def open_address(self, question: str, url: str, timeout_s: float) -> None:
+    async def open_address(self, question: str, url: str, timeout_s: float | None) -> None:
         """Have the user open an address; returns when they accept, and does not wait until they are done there."""
         if not supports_urls(self._inputs.capabilities):
             raise ToolError("no_person", f"this client opens no addresses for its person: {question!r}")

@@ -275,6 +275,7 @@ def test_any_text_can_be_read(command):
     find_programs(command)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part", ["`", "$(", "env -a ", "((", "[", "{", "<<A\n", "'", "a;", "xargs ", "${", "\\", "-a "]
 )

@@ -167,6 +167,7 @@ def built(tmp_path_factory):
 LOOSE = "default-src 'none'; script-src 'self' https://cdn.example; style-src 'self'"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "text", "message"),
     [

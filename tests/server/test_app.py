@@ -62,6 +62,7 @@ ODD_BODIES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("M6")
 @pytest.mark.spec("S1")
 @pytest.mark.parametrize("group", sorted({route.group for route in ROUTES}))

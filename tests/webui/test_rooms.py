@@ -22,7 +22,7 @@ FEATURES: dict[str, set[str]] = {
     "requirements": set(),
     "settings": {"approval", "models"},
     "tools": {"results"},
-    "approval": {"tools"},
+    "approval": {"questions", "tools"},
     "activity": {"chat", "tools"},
     "clients": set(),
     "skills": set(),

@@ -73,7 +73,8 @@ export class AcApprovalView extends Localized(LitElement) {
     if (this.needsLogIn) {
       return html`${this._top()}<ac-approval-log-in .error=${this.loginError}></ac-approval-log-in>`;
     }
-    const {shownCalls: calls, changes, pairings} = waiting;
+    const {shownCalls: calls, shownQuestions: questions, changes, pairings} = waiting;
+    if (questions.length) void import('./cards/ac-approval-question.js'); // rare, and with the components of forms
     return html`
       ${this._top()}
       ${stopState.isStopped ? this._stopped() : nothing}
@@ -82,6 +83,7 @@ export class AcApprovalView extends Localized(LitElement) {
       <div class="list" role="region" aria-label=${t('approval.queue')} @ac-failed=${this._onFailed}>
         ${repeat(pairings, ({pairingId}) => pairingId, (pairing) => html`<ac-approval-pairing ?alone=${waiting.count === 1} .pairing=${pairing}></ac-approval-pairing>`)}
         ${repeat(changes, ({changeId}) => changeId, (change) => html`<ac-approval-change ?alone=${waiting.count === 1} .change=${change}></ac-approval-change>`)}
+        ${repeat(questions, ({questionId}) => questionId, (question) => html`<ac-approval-question .question=${question}></ac-approval-question>`)}
         ${repeat(calls, ({callId}) => callId, (call) => html`<ac-approval-call ?alone=${waiting.count === 1} .call=${call}></ac-approval-call>`)}
       </div>
       ${waiting.count === 0 && !stopState.isStopped ? this._empty() : nothing}

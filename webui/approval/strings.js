@@ -223,6 +223,8 @@ export const approval = {
   invalidCode: 'This code is not valid any more: each works once, for ten minutes.',
   stoppedText: 'No calls are taken until you resume.',
   resume: 'Take calls again',
+  question: 'The chat “{chat}” asks you',
+  questionUntitled: 'A chat asks you',
   waiting: {one: '{n} decision waits for you', other: '{n} decisions wait for you'},
   tray: 'Approvals',
   notices: 'Something waited for you while you were away. Do you want a notification on your desktop next time?',

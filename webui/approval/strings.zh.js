@@ -223,6 +223,8 @@ export const approval = {
   invalidCode: '此代码已失效：每个代码只能使用一次，十分钟内有效。',
   stoppedText: '在你恢复之前不接受任何调用。',
   resume: '恢复接受调用',
+  question: '对话“{chat}”向你提问',
+  questionUntitled: '有对话向你提问',
   waiting: {other: '{n} 项等待你决定'},
   tray: '审批',
   notices: '你离开期间有事项等待过你。下次要在桌面上通知你吗？',

@@ -4,6 +4,7 @@ import {Conversation} from './conversation/conversation.js';
 import {Localized, t} from '../base/i18n.js';
 import {base, buttons} from '../ui/styles.js';
 import {toastError} from '../ui/toasts.js';
+import {approvals} from '../approval/frame/pending-count.js';
 import '../ui/ac-empty.js';
 import '../ui/ac-error-card.js';
 import './ac-chat-welcome.js';
@@ -49,6 +50,9 @@ export class AcChatConversation extends Localized(LitElement) {
     /** Chats whose messages are being removed. @type {Conversation[]} */
     this._left = [];
     this._endChat = () => {};
+    this._shownQuestion = '';
+    /** @type {(() => void) | null} */
+    this._endShowing = null;
   }
 
   connectedCallback() {
@@ -58,6 +62,7 @@ export class AcChatConversation extends Localized(LitElement) {
 
   disconnectedCallback() {
     this._endChat();
+    this._showQuestion('');
     super.disconnectedCallback();
   }
 
@@ -89,6 +94,15 @@ export class AcChatConversation extends Localized(LitElement) {
 
   updated() {
     if (showsMessages(this.chat)) void loadMessages();
+    this._showQuestion(showsMessages(this.chat) && this.isConnected ? this.chat.question?.questionId ?? '' : '');
+  }
+
+  /** Report which question is shown here, so that the tray leaves it out. @param {string} questionId  empty: none any more */
+  _showQuestion(questionId) {
+    if (questionId === this._shownQuestion) return;
+    this._shownQuestion = questionId;
+    this._endShowing?.();
+    this._endShowing = questionId ? approvals.showInChat(questionId) : null;
   }
 
   /** @param {Conversation} chat @param {boolean} isLeft */

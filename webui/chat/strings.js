@@ -21,7 +21,7 @@ export const chat = {
   waitingForYou: 'Waiting for you',
   recent: 'Recent chats',
   worksIn: 'Works in',
-  waits: {one: '{n} call waits for you', other: '{n} calls wait for you'},
+  waits: {one: '{n} decision waits for you', other: '{n} decisions wait for you'},
   gone: 'This chat is not there',
   goneText: 'It was deleted, or the address has a typing error.',
   loadFailed: 'The chat could not be loaded',

@@ -21,7 +21,7 @@ export const chat = {
   waitingForYou: '等待你处理',
   recent: '最近的对话',
   worksIn: '工作文件夹',
-  waits: {other: '{n} 个调用等待你处理'},
+  waits: {other: '{n} 项等待你决定'},
   gone: '此对话不存在',
   goneText: '它已被删除，或地址输入有误。',
   loadFailed: '无法加载对话',

@@ -6,7 +6,7 @@ from typing import Any
 
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.questions import Questions
-from agentcore.chat.session.session_view import ModelWaitView
+from agentcore.chat.session.session_view import ModelWaitView, QuestionView
 from agentcore.chat.session.turn_lock import TurnLock
 from agentcore.core.calls.call import ModelReader
 from agentcore.core.modules.tool_registry import ToolRegistry
@@ -112,6 +112,10 @@ class LiveSessions:
     def find(self, session_id: str) -> LiveSession | None:
         """Return the in-memory state of a session; None if it is not in use."""
         return self._live.get(session_id)
+
+    def list_questions(self) -> list[tuple[str, QuestionView]]:
+        """Return all questions that wait, with their sessions."""
+        return [(session_id, question) for session_id, live in self._live.items() for question in live.questions.all]
 
     def remove_if_idle(self, session_id: str) -> None:
         """Discard the in-memory state of a session, unless one of its locks is held."""

@@ -42,9 +42,14 @@ class Questions:
     @property
     def first(self) -> QuestionView | None:
         """The question to show, which is the oldest."""
-        return next((question.view for question in self._waiting.values()), None)
+        return next(iter(self.all), None)
 
-    def add(self, inquiry: Inquiry, module: str, host: str, tool_id: str | None, timeout_s: float) -> Question:
+    @property
+    def all(self) -> list[QuestionView]:
+        """All that wait, the oldest first."""
+        return [question.view for question in self._waiting.values()]
+
+    def add(self, inquiry: Inquiry, module: str, host: str, tool_id: str | None, timeout_s: float | None) -> Question:
         """Add a module's question; `host` is the host that runs the module, or that made it ask."""
         view = QuestionView(
             question_id=f"q_{secrets.token_hex(8)}",
@@ -56,7 +61,8 @@ class Questions:
             form=shown_form(inquiry.fields) if inquiry.fields else None,
             url=inquiry.url,
             tool_id=tool_id,
-            expires_at=int((time.time() + timeout_s) * 1000),
+            requested_at=int(time.time() * 1000),
+            expires_at=None if timeout_s is None else int((time.time() + timeout_s) * 1000),
         )
         question = Question(view, inquiry, asyncio.get_running_loop().create_future())
         if not self._waiting:

@@ -170,7 +170,8 @@ class QuestionView(View):
     form: Annotated[dict[str, Any] | None, Field(description="JSON Schema of an object of plain fields.")] = None
     url: str | None = None
     tool_id: str | None = None
-    expires_at: int
+    requested_at: int
+    expires_at: Annotated[int | None, Field(description="Left out: it waits as long as the session.")] = None
 
 
 class UsageView(View):
@@ -218,6 +219,7 @@ class SessionView(View):
     last_used_at: int
     is_running: bool
     waiting: Annotated[list[str], Field(description="Calls that wait for a person or for the client.")]
+    questions: Annotated[int, Field(description="Questions of tools that wait for a person.")]
 
 
 class SessionDetail(SessionView):

@@ -102,7 +102,9 @@ class ServerCalls:
             await self._finish_call(call, await going_on.wait_for_outcome(), announcement)
             return
         pending = self._core.approvals.find_pending(call.call_id)
-        if pending is None:
+        if pending is None and self._may_start_again(call) and await self._move_state(call, "running", "new"):
+            await self.submit_call(call._replace(state="new"))
+        elif pending is None:
             await self.interrupt_call(call)
         elif pending.verdict is None:
             await self._mark_waiting(call, pending.request)
@@ -110,6 +112,15 @@ class ServerCalls:
             await self.reject_call(call)
         elif await self._move_state(call, "running", "approved"):
             await self.run_call(call)
+
+    def _may_start_again(self, call: ChatCallRow) -> bool:
+        """True if a call touches nothing but its session, and may be repeated, such as a question to the user."""
+        registry = self._core.registry
+        tool = registry.tools_at(self._stream.live.current_host(registry)).get(call.tool_name)
+        if tool is None:
+            return False
+        definition = tool.definition
+        return definition.effects == frozenset(("session",)) and definition.annotations.idempotent is True
 
     async def _mark_waiting(self, call: ChatCallRow, request: ApprovalRequest) -> None:
         """Mark a call as waiting whose approval request was queued before the session stored that state."""

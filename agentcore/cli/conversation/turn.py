@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -195,9 +195,18 @@ class ChatTurn:
             return
         if self._has_person and self._group is not None:
             self._asking = self._group.create_task(self._ask_question(question, session_id))
+            return
+        self._view.show_text(format_question(question))
+        if self._client.is_own and self._group is not None:
+            # without a page and a terminal nobody ever answers, and a question has no time limit
+            self._view.show_text("  nobody can answer here, so the model is told that the question was declined")
+            self._asking = self._group.create_task(self._decline_question(question, session_id))
         else:
-            self._view.show_text(format_question(question))
-            self._view.show_text("  nobody can answer here; Ctrl-C stops the turn")
+            self._view.show_text("  it waits for an answer in the page or the approval view; Ctrl-C stops the turn")
+
+    async def _decline_question(self, question: Question, session_id: str) -> None:
+        with suppress(ServerError):  # it has ended meanwhile
+            await self._client.answer_question(session_id, question["questionId"], {"isDeclined": True})
 
     async def _ask_question(self, question: Question, session_id: str) -> None:
         keyboard = sys.stdin.fileno()

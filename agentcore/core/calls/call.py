@@ -53,9 +53,9 @@ class ModelReader:
 class Asker(Protocol):
     """The client behind a call and its user, reached by the way that the call came."""
 
-    async def ask(self, question: str, options: Sequence[str] | None, timeout_s: float) -> str: ...
+    async def ask(self, question: str, options: Sequence[str] | None, timeout_s: float | None) -> str: ...
 
-    async def fill_in(self, question: str, schema: Mapping[str, Any], timeout_s: float) -> Mapping[str, Any]:
+    async def fill_in(self, question: str, schema: Mapping[str, Any], timeout_s: float | None) -> Mapping[str, Any]:
         """Return what the user fills into a form; not validated yet.
 
         Raises:
@@ -63,7 +63,7 @@ class Asker(Protocol):
         """
         ...
 
-    async def open_address(self, question: str, url: str, timeout_s: float) -> None:
+    async def open_address(self, question: str, url: str, timeout_s: float | None) -> None:
         """See `agentcore.api.ToolContext.ask`.
 
         Raises:

@@ -139,13 +139,15 @@ class CallContext(ThreadedContext):
         question: str,
         options: Sequence[str] | None = None,
         *,
-        timeout_s: float = 300,
+        timeout_s: float | None = 300,
         is_secret: bool = False,
     ) -> str: ...
     @overload
-    async def ask(self, question: str, *, schema: Mapping[str, Any], timeout_s: float = 300) -> dict[str, Any]: ...
+    async def ask(
+        self, question: str, *, schema: Mapping[str, Any], timeout_s: float | None = 300
+    ) -> dict[str, Any]: ...
     @overload
-    async def ask(self, question: str, *, url: str, timeout_s: float = 300) -> None: ...
+    async def ask(self, question: str, *, url: str, timeout_s: float | None = 300) -> None: ...
     async def ask(
         self,
         question: str,
@@ -153,10 +155,10 @@ class CallContext(ThreadedContext):
         *,
         schema: Mapping[str, Any] | None = None,
         url: str | None = None,
-        timeout_s: float = 300,
+        timeout_s: float | None = 300,
         is_secret: bool = False,
     ) -> str | dict[str, Any] | None:
-        timeout_s = min(timeout_s, ASK_SECONDS_MAX)
+        timeout_s = None if timeout_s is None else min(timeout_s, ASK_SECONDS_MAX)
         asker = self._call.request.asker if not is_secret else None
         questions = Questions(self._call, self._services.conversation.chat, asker)
         with pause_clock(self._call):

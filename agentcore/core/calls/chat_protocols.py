@@ -18,7 +18,7 @@ class Inquiry:
 
     Args:
         text: The question; of a `sample` the request to the model.
-        timeout_s: How long to wait.
+        timeout_s: How long to wait; None: as long as the session lasts.
         kind: The kind of answer: text, a filled-in form, confirmation that an address was opened, or permission to send
             a request to the session's model.
         options: Suggested answers; the user may give others.
@@ -27,7 +27,7 @@ class Inquiry:
     """
 
     text: str
-    timeout_s: float
+    timeout_s: float | None
     kind: InquiryKind = "text"
     options: Sequence[str] | None = None
     fields: Sequence[FormField] = ()

@@ -30,7 +30,7 @@ class Questions:
         self._chat = chat
         self._asker = asker
 
-    async def ask(self, question: str, options: Sequence[str] | None, timeout_s: float) -> str:
+    async def ask(self, question: str, options: Sequence[str] | None, timeout_s: float | None) -> str:
         """Ask for a text answer.
 
         Raises:
@@ -40,7 +40,7 @@ class Questions:
             return await self._asker.ask(self._label_question(question), options, timeout_s)
         return (await self._ask_in_chat(Inquiry(question, timeout_s, options=options))).text
 
-    async def fill_in(self, question: str, schema: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
+    async def fill_in(self, question: str, schema: Mapping[str, Any], timeout_s: float | None) -> dict[str, Any]:
         """A form, filled in.
 
         Raises:
@@ -57,7 +57,7 @@ class Questions:
                 fault = str(exc)
         raise ToolError("no_person", f"the answer is none that was asked for ({fault}): {question!r}")
 
-    async def open_address(self, question: str, url: str, timeout_s: float) -> None:
+    async def open_address(self, question: str, url: str, timeout_s: float | None) -> None:
         """Ask the user to open an address, and to confirm that they are done there.
 
         Raises:
@@ -70,7 +70,7 @@ class Questions:
         else:
             await self._ask_in_chat(Inquiry(question, timeout_s, "address", url=url))
 
-    async def allow_sample(self, prompt: str, timeout_s: float) -> None:
+    async def allow_sample(self, prompt: str, timeout_s: float | None) -> None:
         """Show the user the request to the session's model, and ask for permission.
 
         Raises:
@@ -79,7 +79,7 @@ class Questions:
         await self._ask_in_chat(Inquiry(prompt, timeout_s, "sample"))
 
     async def _request_form(
-        self, question: str, schema: Mapping[str, Any], fields: Sequence[FormField], timeout_s: float
+        self, question: str, schema: Mapping[str, Any], fields: Sequence[FormField], timeout_s: float | None
     ) -> Mapping[str, Any]:
         if self._asker is not None:
             return await self._asker.fill_in(self._label_question(question), schema, timeout_s)

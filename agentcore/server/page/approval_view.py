@@ -1,11 +1,12 @@
 """Pending calls and changes as the approval view shows them: complete, because the decision depends on it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from agentcore.api import Principal
 from agentcore.approval_rules import Touched, list_touched
 from agentcore.approval_rules.data_loss import may_lose_something
+from agentcore.chat.session.session_view import QuestionView
 from agentcore.core.approvals import ApprovalRequest, Changed, Pairing, PolicyChange
 from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.modules.tool_registry import ToolRegistry
@@ -81,6 +82,23 @@ class WaitingCall(WireModel):
     """Always null: a call waits as long as its session."""
 
 
+class WaitingQuestion(WireModel):
+    """One question of a tool that waits; `asked_by` is its module, `host` the machine that asks, if it is another."""
+
+    question_id: str
+    session_id: str
+    session_title: str
+    kind: str
+    text: str
+    asked_by: str
+    host: str
+    options: list[str] | None
+    form: dict[str, Any] | None
+    url: str | None
+    requested_at: int
+    expires_at: int | None
+
+
 class FileDiff(WireModel):
     """What changes in one file, with secrets masked."""
 
@@ -126,18 +144,31 @@ class Waiting(WireModel):
     calls: list[WaitingCall]
     changes: list[WaitingChange]
     pairings: list[WaitingPairing]
+    questions: list[WaitingQuestion]
     now: int
 
 
-async def titles_of(chats: ChatStore, requests: Sequence[ApprovalRequest | PolicyChange]) -> Mapping[str, str]:
-    """Return the titles of the chats that made the requests, by their ids."""
+async def titles_of(
+    chats: ChatStore, requests: Sequence[ApprovalRequest | PolicyChange], sessions: Collection[str] = ()
+) -> Mapping[str, str]:
+    """Return the titles of the chats that made the requests, and of other sessions, by their ids."""
     ids = {request.principal.id for request in requests if request.principal.kind == "chat"}
     ids.update(_session_of(request) for request in requests)
+    ids.update(sessions)
     return await chats.load_titles(ids)
 
 
 def _session_of(request: ApprovalRequest | PolicyChange) -> str:
     return request.session_id if isinstance(request, ApprovalRequest) else request.proposal.session_id
+
+
+def waiting_question(session_id: str, question: QuestionView, titles: Mapping[str, str]) -> WaitingQuestion:
+    """Return one question with what its answer depends on."""
+    return WaitingQuestion(
+        session_id=session_id,
+        session_title=titles.get(session_id, ""),
+        **question.model_dump(exclude={"tool_id"}),
+    )
 
 
 def waiting_call(

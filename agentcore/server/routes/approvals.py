@@ -20,8 +20,10 @@ from agentcore.server.page.approval_view import (
     waiting_call,
     waiting_change,
     waiting_pairing,
+    waiting_question,
 )
 from agentcore.server.route_table import ServerRoute
+from agentcore.server.routes.sessions.sessions import Accepted, QuestionAnswer, answer_question
 
 
 class Decision(StrictModel):
@@ -65,17 +67,21 @@ async def list_waiting(exchange: Exchange) -> Answer:
     core = exchange.core
     is_everywhere = find_reach(exchange.principal, "see_waiting") == "all"
     calls = core.approvals.waiting
+    questions = exchange.parts.chat.sessions.list_questions()
     if not is_everywhere:
-        owned = await core.store.chats.filter_owned(owner_of(exchange.principal), {call.session_id for call in calls})
+        asking = {call.session_id for call in calls} | {session_id for session_id, _ in questions}
+        owned = await core.store.chats.filter_owned(owner_of(exchange.principal), asking)
         calls = [call for call in calls if call.session_id in owned]
+        questions = [(session_id, question) for session_id, question in questions if session_id in owned]
     # clients must not see pairings
     pairings = core.pairings.waiting if exchange.principal.kind != "client" else []
     changes = core.policy_changes.waiting if is_everywhere else []
-    titles = await titles_of(core.store.chats, [*calls, *changes])
+    titles = await titles_of(core.store.chats, [*calls, *changes], {session_id for session_id, _ in questions})
     waiting = Waiting(
         calls=[waiting_call(request, core.registry, core.places, titles) for request in calls],
         changes=[waiting_change(change, titles) for change in changes],
         pairings=[waiting_pairing(pairing) for pairing in pairings],
+        questions=[waiting_question(session_id, question, titles) for session_id, question in questions],
         now=time.time_ns() // 1_000_000,
     )
     return Answer(to_json(waiting))
@@ -204,6 +210,16 @@ ROUTES = (
         keeps_to_own=True,
         body=Edit,
         answer=WaitingCall,
+        is_for_extensions=True,
+    ),
+    ServerRoute(
+        "POST",
+        "/api/approvals/sessions/{session_id}/answer",
+        answer_question,
+        "Answer what a tool asks, for who may decide on calls in that session.",
+        action="approve",
+        body=QuestionAnswer,
+        answer=Accepted,
         is_for_extensions=True,
     ),
     ServerRoute(

@@ -87,6 +87,7 @@ async def test_without_a_shared_tab_calls_say_how_a_person_shares_one(server: Se
     assert error.type == "user_tab_not_shared"
 
 
+@pytest.mark.slow
 async def test_tab_of_one_session_is_nothing_to_another_and_two_browsers_answer_for_their_own(
     server: ServerClient,
     new_key: Any,

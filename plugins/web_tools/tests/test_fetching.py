@@ -82,6 +82,7 @@ async def test_compressed_pages_are_read(serve, fetch, encoding, compress) -> No
     assert "Grüße aus der Küche, 你好." in (await fetch(site)).data["text"]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("T6", "S7")
 @pytest.mark.parametrize(
     ("encoding", "compress"),
@@ -184,6 +185,7 @@ async def test_endless_body_is_cut_at_the_limit(serve, fetch, text) -> None:
     assert "only the first 50,000 bytes" in text(result)
 
 
+@pytest.mark.slow
 async def test_body_that_never_ends_gives_what_came_when_time_is_up(serve, fetch, text) -> None:
     async def dripping(request):
         response = web.StreamResponse(headers={"Content-Type": "text/plain"})
@@ -197,6 +199,7 @@ async def test_body_that_never_ends_gives_what_came_when_time_is_up(serve, fetch
     assert "time of 1 s was up" in text(result)
 
 
+@pytest.mark.slow
 async def test_server_that_does_not_answer_is_a_timeout(serve, failure) -> None:
     async def silent(request):
         await asyncio.Event().wait()
@@ -225,6 +228,7 @@ async def raw_server(answer):
         await ended.wait()
 
 
+@pytest.mark.slow
 async def test_headers_that_trickle_are_held_to_the_limit(failure) -> None:
     async def trickle(writer):
         for letter in b"HTTP/1.1 200 OK\r\nX: " + b"a" * 1_000:

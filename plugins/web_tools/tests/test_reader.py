@@ -234,6 +234,7 @@ async def test_text_is_words_alone_and_html_is_the_main_content(read) -> None:
     assert "window.dataLayer" in raw
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [

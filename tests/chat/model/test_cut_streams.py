@@ -117,6 +117,7 @@ def cut(body: bytes, places: Sequence[int]) -> list[bytes]:
     return [body[start:end] for start, end in itertools.pairwise((0, *places, len(body)))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_recorded_stream_is_read_as_it_was_meant(player, name):
     source = SOURCES[name]
@@ -154,12 +155,14 @@ def test_cut_at_any_byte_changes_nothing(player, name):
     assert [place for place in places if player.read(protocol, cut(body, [place])) != expected] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_stream_that_arrives_byte_by_byte_is_the_same(player, name):
     protocol, body = SOURCES[name]["protocol"], recorded(name)
     assert player.read(protocol, [bytes([byte]) for byte in body]) == player.read(protocol, [body])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("newline", [b"\r\n", b"\r"])
 def test_other_line_ends_and_comments_change_nothing(player, name, newline):
@@ -357,6 +360,7 @@ def test_name_that_can_be_read_in_two_ways_is_the_shorter_offered_one(player, ch
     assert found["calls"] == [[name, {}]]
 
 
+@pytest.mark.slow
 def test_long_arguments_in_many_chunks_are_not_parsed_at_every_chunk(player, monkeypatch):
     parsed_chars = 0
     loads = json.loads
@@ -404,6 +408,7 @@ def test_field_of_reasoning_that_a_later_piece_lacks_is_preserved(player):
     assert found["reasoning_details"] == [{**detail, "text": "Hm."}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 150, 199, 10_000])
 def test_answer_that_repeats_itself_is_stopped_whatever_the_size_of_its_pieces(player, size):
     whole = "All the same words.\n" * 150 + "".join(f"and line {number}\n" for number in range(100))

@@ -202,6 +202,7 @@ def test_no_character_of_a_call_is_shown_however_it_is_cut(content, before):
     assert f"{before}\n".startswith(shown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ['{"name": [', "`", "```json\n", "<tool_call>", '<tool_call>{"name": "', "[{", "\\"])
 def test_long_text_that_is_no_call_costs_little(piece):
     content = piece * 20_000

@@ -119,6 +119,18 @@ def test_call_waits_in_vain_where_nobody_can_be_asked(place, model):
     assert "nobody can be asked here" in done.err
 
 
+@pytest.mark.spec("K2")
+def test_question_is_declined_where_nobody_can_ever_answer_it(place, model):
+    models = {"m": {"provider": "openai", "base_url": model.base_url, "max_retries": 0}}
+    place.write_app(modules=["clock", "agent_tools"], models=models)
+    model.say("", ("ask_user", {"question": "Which zone?"}))
+    model.say("I take UTC.")
+    done = place.run("chat", "what time is it")
+    assert (done.code, done.out) == (0, "I take UTC.\n")
+    assert "nobody can answer here" in done.err
+    assert "declined to answer" in model.asked[1]["messages"][-1]["content"]
+
+
 GARDEN = '''
 from agentcore.api import CallPreview, Module, ToolContext, tool
 

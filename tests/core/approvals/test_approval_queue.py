@@ -272,6 +272,7 @@ async def test_call_of_a_model_is_asked_about_and_own_call_is_not(host, writer):
     assert (await host.run_call(request(path="notes.txt"))).ok
 
 
+@pytest.mark.slow
 @pytest.mark.spec("K2")
 @pytest.mark.parametrize(
     ("path", "rule", "reason"),
@@ -303,6 +304,7 @@ async def test_call_whose_preview_failed_runs_once_it_is_approved(host, writer):
     assert writer.ran == 1
 
 
+@pytest.mark.slow
 async def test_thread_of_a_preview_stops_when_its_time_is_over(host, writer):
     await required(host, path="endless")
     assert writer.seen == [False]

@@ -79,6 +79,7 @@ async def ask(running) -> str:
     return outcome.call_id
 
 
+@pytest.mark.slow
 async def test_call_that_waits_is_in_the_queue_at_once_after_a_restart(restarted):
     async with restarted(Writer()) as running:
         call_id = await ask(running)

@@ -39,6 +39,7 @@ async def test_call_over_its_limit_is_a_timeout(host):
     assert error_of(outcome).retryable
 
 
+@pytest.mark.slow
 @pytest.mark.spec("M5", "S4")
 async def test_tool_that_refuses_to_be_cancelled_does_not_hold_its_caller(host, lab):
     assert error_of(await call(host, "stubborn")).type == "timeout"

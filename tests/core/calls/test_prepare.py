@@ -84,6 +84,7 @@ async def test_previews_of_one_caller_wait_for_each_other_in_their_order_and_hol
     assert sorted(printer.begun) == [*pages, 10]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("S7")
 async def test_preview_whose_thread_goes_on_after_its_limit_counts_until_that_ends(agentcore_host):
     printer = Printer()

@@ -49,6 +49,7 @@ def restless() -> Iterator[threading.Thread]:
         sys.setswitchinterval(before)
 
 
+@pytest.mark.slow
 def test_stack_of_a_thread_that_runs_on_is_whole_at_each_look(restless):
     looks = [stack_of(restless.ident) for _ in range(LOOKS)]
     assert {look[0][2] for look in looks} == {"_bootstrap"}

@@ -315,6 +315,7 @@ class Restless(Module):
         return self.reads - before
 
 
+@pytest.mark.slow
 async def test_tools_that_change_without_end_are_read_a_few_times_and_then_once_more(make_host):
     module = Restless()
     host = await make_host(module)
@@ -440,6 +441,7 @@ class M(Module):
     assert [task.get_name() for task in asyncio.all_tasks() if task.get_name().endswith(":m")] == []
 
 
+@pytest.mark.slow
 @pytest.mark.spec("M5", "S4")
 async def test_module_that_blocks_the_event_loop_is_named(make_host):
     source = GOOD.replace('return "good"', "__import__('time').sleep(0.8); return 'good'")

@@ -100,6 +100,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BROKEN)
 async def test_broken_code_leaves_what_runs_untouched_and_says_why(pair, case):
     """The module of the same distribution whose new code is fine goes on with its old code, too."""

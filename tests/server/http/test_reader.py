@@ -83,6 +83,7 @@ async def test_large_body_is_read(bare_server):
     assert (status, envelope["data"]) == (200, 3_000_000)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("S1")
 async def test_body_that_does_not_end_is_cut_off(bare_server):
     head = bare_server.head(
@@ -93,6 +94,7 @@ async def test_body_that_does_not_end_is_cut_off(bare_server):
     assert answer["error"]["retryable"]
 
 
+@pytest.mark.slow
 async def test_body_that_trickles_is_cut_off(bare_server):
     head = bare_server.head(
         "Content-Type: application/json", "Content-Length: 100000", start="POST /api/tools/echo/call HTTP/1.1"

@@ -39,6 +39,7 @@ async def test_each_revision_with_a_handshake_is_agreed_on(start_mcp, by_hand, v
     assert told["capabilities"]["tools"] == {"listChanged": True}
 
 
+@pytest.mark.slow
 async def test_call_that_needs_a_person_says_where_and_runs_once_when_it_is_sent_again(start_mcp, by_hand):
     mcp = await start_mcp()
     hand = await by_hand(mcp)
@@ -134,6 +135,7 @@ class Buyer(Module):
         return str((await ctx.call("shop_sell", {"item": item})).blocks()[0].text)
 
 
+@pytest.mark.slow
 async def test_wait_for_a_call_inside_of_a_call_ends_before_the_limit_of_the_client(start_mcp, by_hand):
     mcp = await start_mcp([Buyer()])
     hand = await by_hand(mcp, query="?wait=1")
@@ -240,6 +242,7 @@ async def test_cancelled_call_that_waits_for_a_person_leaves_the_list(start_mcp,
     assert mcp.shop.sold == ["tea"]
 
 
+@pytest.mark.slow
 async def test_calls_that_wait_for_a_person_end_with_their_session(start_mcp, by_hand):
     mcp = await start_mcp()
     hand, other = await by_hand(mcp), await by_hand(mcp, "other")

@@ -93,6 +93,7 @@ async def shown_waiting(mcp):
     return sorted(each["askedBy"]["id"] for each in found)
 
 
+@pytest.mark.slow
 async def test_client_that_fills_its_places_keeps_nobody_else_from_asking(start_mcp, by_hand):
     """Its calls outlive its requests, so that it needs no connection that stays."""
     mcp = await start_mcp(clients={"greedy": {"calls_in_flight": 256}})
@@ -105,6 +106,7 @@ async def test_client_that_fills_its_places_keeps_nobody_else_from_asking(start_
     assert await shown_waiting(mcp) == ["greedy"] * APPROVALS_WAITING_PER_CALLER + ["other"]
 
 
+@pytest.mark.slow
 async def test_revoked_client_leaves_no_call_that_waits(start_mcp, by_hand):
     mcp = await start_mcp()
     hand, other = await by_hand(mcp), await by_hand(mcp, "other")
@@ -118,6 +120,7 @@ async def test_revoked_client_leaves_no_call_that_waits(start_mcp, by_hand):
     assert await shown_waiting(await start_mcp()) == ["other"]
 
 
+@pytest.mark.slow
 async def test_approved_call_of_a_revoked_client_does_not_begin(start_mcp, by_hand):
     """Whoever pairs a client of that name later finds nothing that was allowed to this one."""
     mcp = await start_mcp()

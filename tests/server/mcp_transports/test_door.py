@@ -189,6 +189,7 @@ class Many(Module):
         return f"{tool_name} {args.get('of', '')}".strip()
 
 
+@pytest.mark.slow
 async def test_of_many_tools_the_others_are_found_and_called_by_name(start_mcp, by_hand):
     mcp = await start_mcp([Many()])
     hand = await by_hand(mcp)

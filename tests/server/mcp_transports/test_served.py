@@ -184,6 +184,7 @@ async def test_resources_are_listed_and_read_by_a_call(start_mcp, by_hand):
     assert none["data"]["type"] == "artifact_not_found"
 
 
+@pytest.mark.slow
 async def test_what_is_served_is_bounded_and_asked_about_like_any_call_and_is_no_tool(start_mcp, by_hand):
     mcp = await start_mcp([Library()], clients={"narrow": {"tools": ["shop_*"]}})
     client, narrow = await by_hand(mcp), await by_hand(mcp, "narrow")

@@ -138,6 +138,7 @@ async def status_of(hand):
     return status, answer.get("error", {}).get("type") if status != 200 else None
 
 
+@pytest.mark.slow
 async def test_client_that_reads_no_answers_is_refused_until_it_closes_them(unread, by_hand):
     hand, other = await by_hand(unread.mcp), await by_hand(unread.mcp, "other")
     await unread.call_over_mcp(hand)

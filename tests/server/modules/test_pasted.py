@@ -61,6 +61,7 @@ def test_key_is_recognised_moved_and_masked(block):
     assert block == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)
 async def test_every_surface_recognises_the_key(asker, block):
     """The rule of pasted blocks is that of masks in a module's texts, and of settings that are shown."""

@@ -389,6 +389,7 @@ async def test_websocket_ends_when_its_module_is_disabled(bare_server, echo, sit
     assert site.left.is_set()
 
 
+@pytest.mark.slow
 async def test_handler_whose_other_side_leaves_is_ended(bare_server, site):
     async def wait(request: Request) -> None:
         try:

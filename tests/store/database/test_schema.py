@@ -126,6 +126,7 @@ def test_step_that_was_on_the_main_branch_never_changes() -> None:
     assert [digest_of(step) for step in MIGRATIONS] == list(_FROZEN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _EARLIER)
 @pytest.mark.spec("S7")
 async def test_file_of_every_version_of_the_main_branch_is_brought_to_the_present_schema(

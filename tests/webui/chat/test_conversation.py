@@ -71,7 +71,9 @@ async def test_call_waits_in_a_card_runs_once_it_is_approved_and_shows_its_resul
     await chat.card.get_by_role("button", name="pantry_add").click()
     await expect(chat.card.locator("dd", has_text="rice")).to_be_visible()
     await expect(chat.card.get_by_text("Writes")).to_be_visible()
-    await expect(chat.page.get_by_role("link", name="add rice").get_by_text("1 call waits for you")).to_be_attached()
+    await expect(
+        chat.page.get_by_role("link", name="add rice").get_by_text("1 decision waits for you")
+    ).to_be_attached()
     assert await chat.card.get_by_role("button", name="Approve").count() == 0
     assert chat.pantry.added == []
     await chat.decide(approved=True)

@@ -47,6 +47,7 @@ import {isCallFrame, onlyCall} from '../guard/framing.js';
  * @property {number} requestedAt
  * @property {number | null} expiresAt  null: pending as long as the server runs
  *
+ * @typedef {import('../../questions/ac-chat-question.js').Question & {sessionId: string, sessionTitle: string, requestedAt: number}} WaitingQuestion
  * @typedef {{pairingId: string, name: string, kind: string, origin: string, scopes: string[], expiresAt: number}} WaitingPairing
  */
 
@@ -59,6 +60,8 @@ class WaitingList extends Store {
     this.changes = [];
     /** @type {WaitingPairing[]} */
     this.pairings = [];
+    /** Questions of tools. @type {WaitingQuestion[]} */
+    this.questions = [];
     /** True once the pending requests are loaded. */
     this.isLoaded = false;
     /** State reported by the embedding page; null: none yet. @type {import('../guard/framing.js').PageState | null} */
@@ -89,12 +92,17 @@ class WaitingList extends Store {
   }
 
   get count() {
-    return this.shownCalls.length + this.changes.length + this.pairings.length;
+    return this.shownCalls.length + this.shownQuestions.length + this.changes.length + this.pairings.length;
   }
 
   /** Calls to show here: those that no visible chat shows. */
   get shownCalls() {
     return this._page && !onlyCall ? this.calls.filter(({callId}) => !this._page?.elsewhere.includes(callId)) : this.calls;
+  }
+
+  /** Questions to show here: those that no visible chat shows. */
+  get shownQuestions() {
+    return this._page ? this.questions.filter(({questionId}) => !this._page?.elsewhere.includes(questionId)) : this.questions;
   }
 
   /** Return the milliseconds until a time on the server's clock. @param {number} moment */
@@ -105,10 +113,10 @@ class WaitingList extends Store {
   async load() {
     const number = ++this._loads;
     try {
-      const {calls, changes, pairings, now} = await client.get('/api/approvals');
+      const {calls, changes, pairings, questions = [], now} = await client.get('/api/approvals');
       if (number !== this._loads) return; // a newer request is in flight
       this._aheadMs = now - Date.now();
-      this._keep(calls, changes, pairings);
+      this._keep(calls, changes, pairings, questions);
       startOver();
       this.notify();
     } catch {
@@ -116,11 +124,11 @@ class WaitingList extends Store {
     }
   }
 
-  /** @param {WaitingCall[]} calls @param {WaitingChange[]} changes @param {WaitingPairing[]} pairings */
-  _keep(calls, changes, pairings) {
+  /** @param {WaitingCall[]} calls @param {WaitingChange[]} changes @param {WaitingPairing[]} pairings @param {WaitingQuestion[]} questions */
+  _keep(calls, changes, pairings, questions) {
     this.isLoaded = true;
     this.calls = onlyCall ? calls.filter(({callId}) => callId === onlyCall) : calls;
-    [this.changes, this.pairings] = onlyCall ? [[], []] : [changes, pairings];
+    [this.changes, this.pairings, this.questions] = onlyCall ? [[], [], []] : [changes, pairings, questions];
   }
 
   /** Return the call as it would be with other arguments. @param {WaitingCall} call @param {Record<string, unknown>} edited @returns {Promise<WaitingCall>} */
@@ -138,6 +146,11 @@ class WaitingList extends Store {
     const body = {...word, digest: call.digest};
     await client.post(`/api/approvals/${encodeURIComponent(call.callId)}/decision`, body);
     await this.load();
+  }
+
+  /** Answer a question of a tool. @param {WaitingQuestion} question @param {import('../../questions/ac-chat-question.js').Answer} answer */
+  answer({sessionId, questionId}, answer) {
+    return this._decide(`/api/approvals/sessions/${encodeURIComponent(sessionId)}/answer`, {questionId, ...answer});
   }
 
   /** @param {WaitingChange} change @param {boolean} approved */

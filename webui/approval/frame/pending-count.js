@@ -13,7 +13,7 @@ class Approvals extends Store {
     super();
     /** Ids of all pending requests. @type {Set<string>} */
     this._ids = new Set();
-    /** Ids of pending calls. @type {Set<string>} */
+    /** Ids of pending calls, and of questions of tools. @type {Set<string>} */
     this.calls = new Set();
     /** Ids of calls that a visible chat asks about itself. @type {Set<string>} */
     this.inChats = new Set();
@@ -49,12 +49,12 @@ class Approvals extends Store {
   async load() {
     const number = ++this._loads;
     try {
-      const {calls, changes, pairings, now} = await client.get('/api/approvals');
+      const {calls, changes, pairings, questions = [], now} = await client.get('/api/approvals');
       if (number !== this._loads) return; // a newer request is in flight
       // calls and some changes do not expire
-      const ends = [...changes, ...pairings].flatMap(({expiresAt}) => expiresAt ?? []);
+      const ends = [...changes, ...pairings, ...questions].flatMap(({expiresAt}) => expiresAt ?? []);
       this._wakeAt(Math.min(...ends) - now);
-      this._keep(calls.map((/** @type {any} */ {callId}) => callId), [...changes, ...pairings].map(({changeId, pairingId}) => changeId ?? pairingId));
+      this._keep([...calls, ...questions].map((/** @type {any} */ {callId, questionId}) => callId ?? questionId), [...changes, ...pairings].map(({changeId, pairingId}) => changeId ?? pairingId));
     } catch {
       // the connection state shows that the server is unreachable; this is loaded again on reconnect
     }

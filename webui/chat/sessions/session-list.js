@@ -14,6 +14,7 @@ import {Store} from '../../base/store.js';
  * @property {number} lastUsedAt
  * @property {boolean} isRunning
  * @property {string[] | number} waiting  the pending calls, or their number
+ * @property {number} [questions]  questions of tools that wait
  * @property {import('../composer/ac-chat-tokens.js').Usage} [usage]
  * @property {import('../composer/ac-chat-tokens.js').Context} [context]
  */
@@ -100,7 +101,7 @@ class SessionList extends Store {
     const session = this.find(sessionId);
     if (!session) return void this._later();
     if (type === 'session.message') this.put({...session, lastUsedAt: time, isRunning: true});
-    else if (type === 'session.finished') this.put({...session, lastUsedAt: time, isRunning: false, waiting: waiting ?? []});
+    else if (type === 'session.finished') this.put({...session, lastUsedAt: time, isRunning: false, waiting: waiting ?? [], questions: 0});
     else if (type === 'session.changed') this._onChanged(session, rest);
     else if (type === 'session.deleted') this._forget(sessionId);
   }
@@ -144,7 +145,7 @@ class SessionList extends Store {
 
 export const sessionList = new SessionList();
 
-/** Return the number of calls in a session that wait for the user. @param {Session} session */
-export function waitingIn({waiting}) {
-  return typeof waiting === 'number' ? waiting : waiting?.length ?? 0;
+/** Return the number of calls and questions in a session that wait for the user. @param {Session} session */
+export function waitingIn({waiting, questions}) {
+  return (typeof waiting === 'number' ? waiting : waiting?.length ?? 0) + (questions ?? 0);
 }

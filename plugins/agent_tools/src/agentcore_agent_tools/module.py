@@ -303,6 +303,7 @@ class AgentTools(Module[AgentSettings]):
         rank=1,
         read_only=True,
         effects=("session",),
+        idempotent=True,  # after a restart it is asked again
         open_world=False,
         timeout_s=_WORK_S,
         display={"question": "subject"},
@@ -314,19 +315,19 @@ class AgentTools(Module[AgentSettings]):
         options: Annotated[list[Annotated[str, Field(min_length=1, max_length=2000)]], Field(max_length=2000)]
         | None = None,
         timeoutMs: Annotated[  # noqa: N803 - spelled as on the wire
-            int, Field(ge=1000, le=_ASK_MS_MAX, json_schema_extra=HIDDEN_FROM_MODELS)
-        ] = 300_000,
+            int | None, Field(ge=1000, le=_ASK_MS_MAX, json_schema_extra=HIDDEN_FROM_MODELS)
+        ] = None,
     ) -> ToolResult[UserAnswer]:
         """Ask the person a question, one at a time, that only they can answer, and wait for it.
 
         Args:
             question: The question, complete in itself.
             options: The person may write another answer.
-            timeoutMs: How long to wait, in milliseconds.
+            timeoutMs: How long to wait, in milliseconds; left out: as long as the session.
         Raises:
             ToolError: `no_person`: nobody can be asked here, or nobody answered in time.
         """
-        answer = await ctx.ask(question, options, timeout_s=timeoutMs / 1000)
+        answer = await ctx.ask(question, options, timeout_s=None if timeoutMs is None else timeoutMs / 1000)
         return ToolResult(answer, {"answer": answer, "isOption": answer in (options or ())})
 
     # -- sub-agents --------------------------------------------------------------------------------------------
