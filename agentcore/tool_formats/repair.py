@@ -5,6 +5,7 @@ that they know from other products. Only values and names that the schema reject
 kept, and a string is kept wherever a string is allowed.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -21,6 +22,8 @@ _JSON_TYPES: Mapping[type, frozenset[str]] = {
     list: frozenset(("array",)),
     dict: frozenset(("object",)),
 }
+_OF_JSON = re.compile(r"[ \t\r\n]*[\[{]")
+"""The beginning of a list or an object as JSON text."""
 _ALL_TYPES = frozenset(name for names in _JSON_TYPES.values() for name in names)
 
 
@@ -36,6 +39,9 @@ def repair_arguments(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[
 
 
 def _repair_value(value: Any, schema: Any) -> Any:
+    # most values: a look at their schema would cost more than the rest of the repair
+    if not isinstance(value, str | list | dict) or (isinstance(value, str) and not _OF_JSON.match(value)):
+        return value
     part = _find_alternative(value, merge_all_of(schema)) if isinstance(schema, dict) else None
     if part is None:
         return value
@@ -44,10 +50,8 @@ def _repair_value(value: Any, schema: Any) -> Any:
         return value if decoded is None else _repair_value(decoded, schema)
     if isinstance(value, dict):
         return _repair_object(rename_arguments(value, part), part)
-    if isinstance(value, list):
-        items = part.get("items")
-        return [_repair_value(each, items) for each in value] if isinstance(items, dict) else value
-    return value
+    items = part.get("items")
+    return [_repair_value(each, items) for each in value] if isinstance(items, dict) else value
 
 
 def _repair_object(value: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:

@@ -388,6 +388,20 @@ async def test_of_what_npm_writes_the_error_is_the_reason(mount):
     assert said.endswith("it wrote: npm error 404 Not Found - GET https://registry.example.com/shop - Not found")
 
 
+NOTICES = """
+import sys
+sys.stderr.write("npm notice\\nnpm notice New minor version of npm available! 11.1.0 -> 11.2.0\\nnpm notice\\n")
+sys.exit(1)
+"""
+
+
+async def test_what_npm_notes_besides_is_no_reason(mount):
+    host = await mount({"command": sys.executable, "args": ["-c", NOTICES]}, is_failure_expected=True)
+    record = host.host.modules.get_record("mcp_example")
+    assert record.waiting.said == "the server ended with exit code 1, and wrote nothing of why"
+    assert "New minor version" in record.output
+
+
 GROUP = """
 def call(depth):
     if depth:

@@ -263,7 +263,8 @@ def find_key_line(output: str) -> str:
     Programs end with the reason (Python), or write it before the frames of their stack (Node.js); uv and npm end
     with what follows from it.
     """
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    written = [line.strip() for line in output.splitlines()]
+    lines = [line for line in written if line and not line.startswith("npm notice")]
     if _OF_GROUP.search(output):
         lines = [_MARGIN_OF_GROUP.sub("", line, count=1) if line[0] in "|+" else line for line in lines]
     if cause := next((line for line in lines if _OF_CAUSE.search(line)), ""):
