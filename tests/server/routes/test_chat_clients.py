@@ -205,3 +205,15 @@ async def test_output_of_a_call_is_for_the_client_of_its_session(server, person,
             seen[call.session_id] = answer[1]["text"]
         writer.may_end.set()
     assert seen == {own: "written\n", "s1": ""}
+
+
+async def test_client_answers_questions_of_its_own_sessions_only(server, person, client):
+    shown = await paired(client, person, "panel", ["chat"])
+    foreign, own = await new_session(await page(server)), await new_session(client, shown)
+    body = {"questionId": "q_0", "text": "yes"}
+    answers = {
+        session_id: (await client.ask("POST", f"/api/approvals/sessions/{session_id}/answer", body, headers=shown))[1]
+        for session_id in (foreign, own)
+    }
+    assert answers[foreign]["error"]["type"] == "forbidden"
+    assert answers[own]["error"]["type"] == "question_not_found"
