@@ -356,6 +356,8 @@ class Turn:
         try:
             prompt, answer = await self._ask_model(note, may_call=may_call)
         except BrokenAnswerError as exc:
+            if exc.partial is not None:
+                await self._count_usage(exc.partial)  # the provider counts it as well
             await self._store_partial_answer(exc)
             if self._scales.has_news:  # what was learned from a refusal applies to later turns too
                 await self._chats.update_session(self._session_id, model_scales=self._scales.to_json_text())

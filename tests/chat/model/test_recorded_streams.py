@@ -115,8 +115,12 @@ async def test_answer_that_the_provider_stops_is_kept_and_said_to_be_cut(
     provider.say("Again.")
     async with open_talk(model={"provider": provider_name}) as talk:
         events = await talk.post("tell")
+        session = await talk.ask("GET", "/api/sessions/s1")
         after = await talk.post("go on")
     assert [event["error"]["type"] for event in events if "error" in event] == [error_type]
+    used = events[-1]["usage"]
+    assert used["input_tokens"] > 0  # what the provider counts is counted here, and stored with the chat
+    assert session["usage"]["inputTokens"] == used["input_tokens"]
     assert "Once upon a" in provider.sent
     assert text_of(after) == "Again."
 
