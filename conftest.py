@@ -39,7 +39,7 @@ settings.load_profile("repeatable")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-pytest_plugins = ["tests.support.programs", "tests.support.servers"]
+pytest_plugins = ["tests.support.llama", "tests.support.programs", "tests.support.servers"]
 
 ROOT = Path(__file__).parent
 FLAGS = [

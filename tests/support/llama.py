@@ -1,0 +1,54 @@
+"""A real model server: llama.cpp with a small model, from packages that `make llama` puts into `build/llama`.
+
+Run as a program with the size of the context in tokens, it prints its address and serves until its standard input ends.
+"""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+PACKAGES = Path(__file__).parents[2] / "build" / "llama"
+_ANSWER_TOKENS = 12
+
+
+def _serve(context_tokens: int) -> None:
+    sys.path.insert(0, str(PACKAGES))
+    import xllamacpp
+
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(next(PACKAGES.rglob("*.gguf")))
+    parameters.n_ctx = context_tokens
+    parameters.n_parallel = 1  # else its context is shared among several requests
+    parameters.n_predict = _ANSWER_TOKENS
+    parameters.use_jinja = True  # the model's own template, which lets roles alternate
+    server = xllamacpp.Server(parameters)
+    print(server.listening_address, flush=True)
+    sys.stdin.read()
+
+
+@pytest.fixture(scope="module")
+def start_llama() -> Iterator[Callable[[int], str]]:
+    """Start model servers: `address = start_llama(8192)` with that context, in tokens."""
+    if not any(PACKAGES.rglob("*.gguf")):
+        pytest.skip("llama.cpp is missing: make llama")
+    with ExitStack() as stack:
+
+        def start(context_tokens: int) -> str:
+            command = [sys.executable, __file__, str(context_tokens)]
+            pipe = subprocess.PIPE
+            process = stack.enter_context(
+                subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
+            )
+            stack.callback(process.kill)
+            assert process.stdout is not None
+            return process.stdout.readline().strip()
+
+        yield start
+
+
+if __name__ == "__main__":
+    _serve(int(sys.argv[1]))
