@@ -60,6 +60,7 @@ export function allowedText({decision, decided_by: by, outcome}) {
   if (by === 'own_call') return t('activity.allowed.own_call');
   if (by === 'session') return t('activity.allowed.session');
   if (!decision) return t('activity.allowed.none');
+  if (by.startsWith('grant:')) return t('activity.allowed.grant');
   if (decision === 'allow') return t('activity.allowed.rule', {by});
   if (decision === 'deny') return t('activity.allowed.denied', {by});
   return by ? decisionText({kind: 'decision', outcome, decision: outcome === 'approval_denied' ? 'reject' : 'approve', decided_by: by}) : t('activity.allowed.asked');

@@ -139,6 +139,7 @@ export const activity = {
   'allowed.own_call': 'Nobody was asked: it was a person’s own call.',
   'allowed.session': 'Nobody was asked: it touches nothing but its own session.',
   'allowed.rule': 'A rule: {by}',
+  'allowed.grant': 'What you allowed before',
   'allowed.denied': 'Not allowed: {by}',
   'allowed.asked': 'A person was asked, and did not answer.',
   'allowed.none': 'It did not get that far.',

@@ -139,6 +139,7 @@ export const activity = {
   'allowed.own_call': '无需询问：这是人自己发起的调用。',
   'allowed.session': '无需询问：它只涉及自己的会话。',
   'allowed.rule': '规则：{by}',
+  'allowed.grant': '你此前允许的调用',
   'allowed.denied': '未被允许：{by}',
   'allowed.asked': '已询问，但没有人回答。',
   'allowed.none': '没有进行到这一步。',

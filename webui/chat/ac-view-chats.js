@@ -78,6 +78,8 @@ export class AcViewChats extends Localized(LitElement) {
     this._changing = Promise.resolve();
     /** The creation of the chat, while the server has not answered it. @type {Promise<Conversation> | null} */
     this._beginning = null;
+    /** The first message of a chat, back in the message box because its mode waits for confirmation. */
+    this._firstMessage = '';
     /** A plan that the user approved, whose mode waits for confirmation. @type {{chat: Conversation, mode: string, text: string} | null} */
     this._approvedPlan = null;
     this._showsProviders = false;
@@ -165,6 +167,7 @@ export class AcViewChats extends Localized(LitElement) {
   _follow(chat) {
     this._endChat();
     this._chat = chat;
+    this._firstMessage = '';
     endedChats.open(chat.id);
     const end = chat.subscribe(() => {
       this._carryOut();
@@ -372,10 +375,13 @@ export class AcViewChats extends Localized(LitElement) {
     });
   }
 
-  /** Send the message that an approved plan is carried out with, once its mode holds. */
+  /** Send what waits for the mode of the chat, once that holds: the first message of a chat in the mode `plan`, unless the user has changed it, or the one that an approved plan is carried out with. */
   _carryOut() {
+    const {mode} = this._chat.session;
+    if (mode === 'plan' && this._firstMessage && this._firstMessage === this._draft) void this._onSend(new CustomEvent('ac-send', {detail: {text: this._draft.trim()}}));
+    if (mode === 'plan') this._firstMessage = '';
     const plan = this._approvedPlan;
-    if (plan?.chat !== this._chat || this._chat.session.mode !== plan.mode) return;
+    if (plan?.chat !== this._chat || mode !== plan.mode) return;
     this._approvedPlan = null;
     this._conversation.toNewest();
     void this._try('chat.sendFailed', () => plan.chat.send({text: plan.text})); // what is written in the message box stays there
@@ -405,6 +411,7 @@ export class AcViewChats extends Localized(LitElement) {
       const id = isTakenBack ? '' : chat.id;
       undo?.(id);
       if (id === this._chat.id) this._onDraft(new CustomEvent('ac-draft', {detail: {text: joined(text, this._draft)}}));
+      if (/** @type {import('../client/client.js').ApiError} */ (error).type === 'confirmation_required' && id === this._chat.id) this._firstMessage = this._draft;
       else keepDraft(id, joined(text, draftOf(id)));
       this._tell(failed, error);
     }
@@ -541,7 +548,7 @@ export class AcViewChats extends Localized(LitElement) {
 
   _showConfirmation() {
     toast(t('models.confirmKey'), {kind: 'info'});
-    this.dispatchEvent(new CustomEvent('ac-show-approvals', {detail: {}, bubbles: true, composed: true}));
+    this.dispatchEvent(new CustomEvent('ac-show-approvals', {detail: {isForOne: true}, bubbles: true, composed: true}));
   }
 
   /** @param {string} failed @param {() => Promise<unknown>} work @param {() => void} [after] */

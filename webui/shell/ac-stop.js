@@ -1,7 +1,7 @@
 import {LitElement, css, html} from 'lit';
 import {classMap} from 'lit/directives/class-map.js';
 import {confirm} from '../ui/overlay/confirm.js';
-import {Localized, t} from '../base/i18n.js';
+import {Localized, formatList, t} from '../base/i18n.js';
 import {Listening} from '../base/subscriptions.js';
 import {stopState} from '../client/stop-state.js';
 import {workState} from '../client/work-state.js';
@@ -55,7 +55,8 @@ export class AcStop extends Localized(LitElement) {
       if (!goesAhead) return;
       this._isStopping = true; // not earlier: a disabled button would not regain the focus
       const {calls, resources, rejected} = await stopState.stop();
-      toast(t('shell.stopDone'), {detail: t('shell.stopCounts', {calls, resources, rejected})});
+      const counts = Object.entries({stopCalls: calls, stopResources: resources, stopRejected: rejected}).filter(([, n]) => n);
+      toast(t('shell.stopDone'), {detail: counts.length ? formatList(counts.map(([key, n]) => t(`shell.${key}`, {n}))) : t('shell.stopNothing')});
     } catch (error) {
       toastError(t('shell.stopFailed'), error);
     } finally {

@@ -16,7 +16,7 @@ async def test_person_who_may_approve_in_the_panel_lets_calls_be_taken_again(bes
     assert (await at.server.ask("POST", "/api/stop", {}))[0] == 200
     await expect(banner).to_be_visible(timeout=LIMIT_MS)
     await at.panel.reload()
-    await banner.get_by_role("button", name="Take calls again").click()
+    await banner.get_by_role("button", name="Resume").click()
     await expect(banner).to_have_count(0, timeout=LIMIT_MS)
     assert (await at.server.ask("GET", "/api/stop"))[1] == {"stopped": False}
 

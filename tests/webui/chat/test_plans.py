@@ -25,9 +25,7 @@ async def ask_for_plan(chat, text):
     change = chat.page.frame_locator(TRAY).get_by_role("article", name="Change the approval mode")
     await press(change.get_by_role("button", name="Apply"))
     await expect(chat.page.get_by_role("button", name=f"{MENU}: Plan only")).to_be_visible()
-    assert chat.provider.requests == []
-    await expect(chat.box).to_have_value(text)
-    await chat.box.press("Enter")
+    await expect(chat.box).to_have_value("")
     return chat.page.locator("ac-chat-plan")
 
 

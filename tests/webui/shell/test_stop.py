@@ -62,7 +62,7 @@ async def test_stop_asks_and_then_ends_calls_and_every_page_shows_it(ui, waits):
 
     async with asyncio.timeout(30):
         assert (await call).error.type == "cancelled"
-    await expect(page.get_by_role("status", name="Messages")).to_contain_text("Ended: 1 calls")
+    await expect(page.get_by_role("status", name="Messages")).to_contain_text("1 call was ended")
     for shown in (page, other):
         await expect(shown.get_by_role("alert")).to_contain_text("Everything is stopped")
         await expect(shown.get_by_role("button", name="Stopped")).to_be_disabled()

@@ -124,7 +124,7 @@ export class AcApprovalCall extends Localized(LitElement) {
       ${rule.startsWith('preview:') ? html`<div class="note warn"><ac-icon name="triangle-alert"></ac-icon><span>${reasonOf(call)}</span></div>` : nothing}
       ${rule === 'caution' ? html`<div class="note warn"><ac-icon name="triangle-alert"></ac-icon><span>${reason}</span></div>` : nothing}
       ${preview?.isProtected ? html`<div class="note danger"><ac-icon name="shield-alert"></ac-icon><span>${t('approval.protected')}</span></div>` : nothing}
-      ${untrustedSource ? html`<div class="note warn"><ac-icon name="triangle-alert"></ac-icon><span>${t('approval.untrusted', {source: visibleText(untrustedSource)})}</span></div>` : nothing}`;
+      ${untrustedSource ? html`<div class="note warn"><ac-icon name="triangle-alert"></ac-icon><span>${t(rule === 'untrusted' ? 'approval.untrustedAgain' : 'approval.untrusted', {source: visibleText(untrustedSource)})}</span></div>` : nothing}`;
   }
 
   /** Render the requester, the reason, and all other details of the call. @param {import('./pending-requests.js').WaitingCall} call */

@@ -34,9 +34,10 @@ export class AcApprovalTray extends Localized(LitElement) {
     this._isOpen = false;
     this._wasOpened = false;
     this._count = 0;
+    this._isForOne = false;
     new SteadyItems(this, () => this.renderRoot.querySelectorAll('header:not([hidden])'));
     new Listening(this, () => {
-      const show = () => void this._show();
+      const show = (/** @type {Event} */ event) => void this._show(/** @type {CustomEvent} */ (event).detail?.isForOne);
       document.addEventListener('ac-show-approvals', show);
       return [() => document.removeEventListener('ac-show-approvals', show), approvals.subscribe(() => this._onChange()), desktopNotices.subscribe(() => this.requestUpdate()),
         client.on('grant.given', ({grantId}) => void offerUndo(grantId))];
@@ -52,13 +53,18 @@ export class AcApprovalTray extends Localized(LitElement) {
       ${desktopNotices.isQuestion ? this._renderQuestion() : nothing}
       <header data-id="waiting" ?hidden=${n === 0}>
         <ac-icon name="shield"></ac-icon>
-        <p>${t('approval.waiting', {n})}</p>
+        <p>${t(n < approvals.total ? 'approval.waitingElsewhere' : 'approval.waiting', {n})}</p>
         ${approvalOrigin ? html`
           <a class="button quiet small icon" href=${approvalOrigin} target="_blank" rel="noopener" title=${t('approval.ownWindow')} aria-label=${t('approval.ownWindow')}><ac-icon name="external-link"></ac-icon></a>
-          <button class="small" aria-expanded=${this._isOpen} aria-controls="frame" @click=${() => { this._isOpen = !this._isOpen; }}>
+          <button class="small" aria-expanded=${this._isOpen} aria-controls="frame" @click=${this._toggle}>
             <ac-icon name=${this._isOpen ? 'chevron-down' : 'chevron-up'}></ac-icon>${t(this._isOpen ? 'approval.collapse' : 'approval.expand')}</button>` : nothing}
       </header>
       ${this._wasOpened ? html`<ac-approval-frame id="frame" ?hidden=${!this._isOpen || n === 0}></ac-approval-frame>` : nothing}`;
+  }
+
+  _toggle() {
+    this._isOpen = !this._isOpen;
+    this._isForOne = false;
   }
 
   _renderQuestion() {
@@ -69,16 +75,17 @@ export class AcApprovalTray extends Localized(LitElement) {
       </header>`;
   }
 
-  /** Collapse when nothing is pending any more, so that the tray does not open by itself later. */
+  /** Collapse when nothing is pending any more, so that the tray does not open by itself later, and when the one decision that it was opened for is made. */
   _onChange() {
     const before = this._count;
     this._count = approvals.count;
-    if (before > 0 && this._count === 0) this._isOpen = false;
+    if (this._count < before && (this._isForOne || this._count === 0)) this._isOpen = false;
     this.requestUpdate();
   }
 
-  /** Open the frame and focus it, when another element links to the pending requests. */
-  async _show() {
+  /** Open the frame and focus it, when another element links to the pending requests. @param {boolean} [isForOne]  collapse it after one decision */
+  async _show(isForOne = false) {
+    this._isForOne = isForOne;
     this._isOpen = true;
     await this.updateComplete;
     const frame = /** @type {HTMLElement | null} */ (this.renderRoot.querySelector('ac-approval-frame'));
