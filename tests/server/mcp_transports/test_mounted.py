@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import os
 import sys
 
 import mcp_types as types
@@ -9,7 +10,10 @@ import pytest
 
 from agentcore.api import Module, ReadableResource, ToolContext, ToolDefinition
 from agentcore.testing import ModuleNotReadyError
+from agentcore.testing.hosting import HostPlan
+from agentcore.testing.serving import running_server
 from tests.server.approving import approver
+from tests.server.mcp_transports.conftest import Mcp
 from tests.server.mcp_transports.test_served import result
 
 pytestmark = pytest.mark.processes
@@ -214,3 +218,31 @@ async def test_first_module_reads_an_address_that_two_list_and_a_listed_one_come
 async def test_address_that_no_tool_can_read_leaves_it_out(start_mcp, uri, said):
     with pytest.raises(ModuleNotReadyError, match=said):
         await start_mcp([reader("odd", ReadableResource(uri, "Odd"))])
+
+
+class Cellar(Module):
+    """Bottles, from a process of its own."""
+
+    def get_tool_definitions(self):
+        schema = {"type": "object", "properties": {"uri": {"type": "string"}}}
+        reads = (ReadableResource("cellar://red", "Red", "A bottle.", "text/plain", 7),)
+        return [ToolDefinition("cellar_read", "Read.", schema, effects=frozenset(("session",)), reads=reads)]
+
+    async def execute_tool_call(self, ctx: ToolContext, tool_name: str, args):
+        return f"{args['uri']} from {'another process' if os.getpid() != int(os.environ['TEST_SERVER']) else 'here'}"
+
+
+async def test_module_in_a_process_of_its_own_lists_what_it_reads(tmp_path, by_hand, monkeypatch):
+    monkeypatch.setenv("TEST_SERVER", str(os.getpid()))
+    async with running_server(HostPlan([Cellar()], isolation="process"), tmp_path) as server:
+        client = await by_hand(Mcp(server, None))
+        (listed,) = (await result(client, "resources/list"))["resources"]
+        text = await read_text(client, "cellar://red")
+    assert listed == {
+        "name": "Red",
+        "uri": "cellar://red",
+        "description": "A bottle.",
+        "mimeType": "text/plain",
+        "size": 7,
+    }
+    assert text == "cellar://red from another process"
