@@ -5,6 +5,8 @@ import {Store} from '../base/store.js';
 /** @typedef {{id: number, kind: 'ok' | 'info' | 'danger', text: string, detail: string, action?: Action}} Toast */
 
 const STAY_MS = 6000;
+/** A message with a button stays until the user has read it and decided. */
+const WITH_ACTION_MS = 20_000;
 
 class Toasts extends Store {
   constructor() {
@@ -22,7 +24,7 @@ class Toasts extends Store {
     this.shown = [...others, {...toast, id}];
     this.notify();
     // errors stay until the user closes them
-    if (toast.kind !== 'danger') setTimeout(() => this.remove(id), STAY_MS);
+    if (toast.kind !== 'danger') setTimeout(() => this.remove(id), toast.action ? WITH_ACTION_MS : STAY_MS);
   }
 
   /** @param {number} id */

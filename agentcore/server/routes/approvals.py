@@ -220,7 +220,6 @@ ROUTES = (
         action="approve",
         body=QuestionAnswer,
         answer=Accepted,
-        is_for_extensions=True,
     ),
     ServerRoute(
         "POST",
