@@ -19,6 +19,7 @@ NAMES = (
     "hosts",
     "events",
     "chat",
+    "turn_tokens",
     "files",
     "shell",
     "browsers",

@@ -6,7 +6,7 @@ Run as a program with the size of the context in tokens, it prints its address a
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -30,24 +30,31 @@ def _serve(context_tokens: int) -> None:
     sys.stdin.read()
 
 
+def is_installed() -> bool:
+    """True if `make llama` has run."""
+    return any(PACKAGES.rglob("*.gguf"))
+
+
+@contextmanager
+def running_llama(context_tokens: int) -> Iterator[str]:
+    """A model server with that context, in tokens; its address."""
+    command = [sys.executable, __file__, str(context_tokens)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
 @pytest.fixture(scope="module")
 def start_llama() -> Iterator[Callable[[int], str]]:
-    """Start model servers: `address = start_llama(8192)` with that context, in tokens."""
-    if not any(PACKAGES.rglob("*.gguf")):
+    """Start model servers: `address = start_llama(8192)`."""
+    if not is_installed():
         pytest.skip("llama.cpp is missing: make llama")
     with ExitStack() as stack:
-
-        def start(context_tokens: int) -> str:
-            command = [sys.executable, __file__, str(context_tokens)]
-            pipe = subprocess.PIPE
-            process = stack.enter_context(
-                subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
-            )
-            stack.callback(process.kill)
-            assert process.stdout is not None
-            return process.stdout.readline().strip()
-
-        yield start
+        yield lambda context_tokens: stack.enter_context(running_llama(context_tokens))
 
 
 if __name__ == "__main__":
