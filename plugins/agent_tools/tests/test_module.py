@@ -29,6 +29,14 @@ async def test_list_of_things_to_do_is_kept_and_shown(start: Start, provider: An
         assert (await answer.json())["todos"] == LIST
 
 
+async def test_list_needs_no_ids(start: Start, provider: Any) -> None:
+    talk = await start()
+    without = [{name: value for name, value in todo.items() if name != "id"} for todo in LIST]
+    provider.answers += [("todo_write", {"todos": without}), "Planned."]
+    (result,) = await talk.say("plan")
+    assert result["data"]["todos"] == LIST
+
+
 async def test_id_that_stands_twice_is_refused(start: Start, provider: Any) -> None:
     talk = await start()
     provider.answers += [("todo_write", {"todos": [LIST[0], LIST[0]]}), "Sorry."]

@@ -1,4 +1,4 @@
-"""`MemoryStore`: short texts under keys that agents store across sessions, with full-text search."""
+"""`MemoryStore`: short texts under keys that agents store across sessions, found by their words, best match first."""
 
 import re
 import sqlite3
@@ -17,7 +17,7 @@ MEMORIES = 10_000
 CONTENT_CHARS = 50_000
 """Maximum length of one memory."""
 
-_TRIGRAM_CHARS = 3
+_VERSION = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS memories (
     id INTEGER PRIMARY KEY,
@@ -26,20 +26,24 @@ CREATE TABLE IF NOT EXISTS memories (
     created_at_ms INTEGER NOT NULL,
     updated_at_ms INTEGER NOT NULL
 ) STRICT;
-CREATE VIRTUAL TABLE IF NOT EXISTS memory_words USING fts5(
-    key, content, content='memories', content_rowid='id', tokenize='trigram'
+CREATE VIRTUAL TABLE IF NOT EXISTS memory_terms USING fts5(
+    key, content, tokenize='porter unicode61 remove_diacritics 2'
 );
-CREATE TRIGGER IF NOT EXISTS memory_added AFTER INSERT ON memories BEGIN
-    INSERT INTO memory_words (rowid, key, content) VALUES (new.id, new.key, new.content);
-END;
-CREATE TRIGGER IF NOT EXISTS memory_deleted AFTER DELETE ON memories BEGIN
-    INSERT INTO memory_words (memory_words, rowid, key, content) VALUES ('delete', old.id, old.key, old.content);
-END;
-CREATE TRIGGER IF NOT EXISTS memory_changed AFTER UPDATE ON memories BEGIN
-    INSERT INTO memory_words (memory_words, rowid, key, content) VALUES ('delete', old.id, old.key, old.content);
-    INSERT INTO memory_words (rowid, key, content) VALUES (new.id, new.key, new.content);
-END;
 """
+_DROP_FIRST_INDEX = """
+DROP TRIGGER IF EXISTS memory_added;
+DROP TRIGGER IF EXISTS memory_deleted;
+DROP TRIGGER IF EXISTS memory_changed;
+DROP TABLE IF EXISTS memory_words;
+"""
+"""The index of version 0 found only texts that hold every word of a query as it is written."""
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+"""Scripts that write words without spaces between them."""
+_COMMON = re.compile(
+    "an?|and|are|at|be|by|did|do|does|for|from|has|have|how|i|in|is|it|me|my|of|on|or|our|that|the|their|to|was|we|were|"
+    "what|when|where|which|who|why|with|you|your"
+)
+"""Words that say nothing of what is sought."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,9 @@ class MemoryStore:
         self._connection = sqlite3.connect(path, check_same_thread=False, timeout=10)
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.executescript(_SCHEMA)
+        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+        if version < _VERSION:
+            self._build_index()
 
     def save(self, key: str | None, content: str) -> Memory:
         """Save a text; an existing one under the key is replaced.
@@ -91,25 +98,24 @@ class MemoryStore:
                 " ON CONFLICT (key) DO UPDATE SET content = excluded.content, updated_at_ms = excluded.updated_at_ms",
                 (name, content, now, now),
             )
+            (memory_id,) = connection.execute("SELECT id FROM memories WHERE key = ?", (name,)).fetchone()
+            connection.execute("DELETE FROM memory_terms WHERE rowid = ?", (memory_id,))
+            _add_terms(connection, memory_id, name, content)
         return Memory(name, content, now)
 
     def search(self, query: str, limit: int) -> list[Memory]:
-        """Return memories that contain every word of the query, in any language, best match first."""
-        words = query.split()
-        long = [word for word in words if len(word) >= _TRIGRAM_CHARS]
-        short = [word for word in words if len(word) < _TRIGRAM_CHARS]  # too short for the trigram index, such as 天气
-        conditions = [r"(m.key LIKE ? ESCAPE '\' OR m.content LIKE ? ESCAPE '\')"] * len(short)
-        values: list[object] = [pattern for word in short for pattern in [_escape_like(word)] * 2]
-        if long:
-            table = "memory_words JOIN memories m ON m.id = memory_words.rowid"
-            conditions.insert(0, "memory_words MATCH ?")
-            values.insert(0, " AND ".join('"' + word.replace('"', '""') + '"' for word in long))
-            order = "rank"
-        else:
-            table = "memories m"
-            order = "m.updated_at_ms DESC"
-        where = " AND ".join(conditions) or "1"
-        return self._query(f"FROM {table} WHERE {where} ORDER BY {order} LIMIT ?", [*values, limit])
+        """Return memories that contain words of the query, in any form and language, best match first."""
+        terms = _query_terms(query)
+        table = "memory_terms JOIN memories m ON m.id = memory_terms.rowid"
+        ranked = f"FROM {table} WHERE memory_terms MATCH ? ORDER BY rank LIMIT ?"
+        return (self._query(ranked, [" OR ".join(terms), limit]) if terms else []) or self._search_parts(query, limit)
+
+    def _search_parts(self, query: str, limit: int) -> list[Memory]:
+        """Return memories that contain each part of the query literally, such as signs and parts of words."""
+        parts = query.split()
+        where = " AND ".join([r"(m.key LIKE ? ESCAPE '\' OR m.content LIKE ? ESCAPE '\')"] * len(parts)) or "1"
+        values: list[object] = [pattern for part in parts for pattern in [_escape_like(part)] * 2]
+        return self._query(f"FROM memories m WHERE {where} ORDER BY m.updated_at_ms DESC LIMIT ?", [*values, limit])
 
     def list_newest(self, limit: int) -> list[Memory]:
         """Return the most recently saved memories, newest first."""
@@ -122,6 +128,7 @@ class MemoryStore:
             ToolError: `memory_not_found`.
         """
         with self._lock, self._connection as connection:
+            connection.execute("DELETE FROM memory_terms WHERE rowid = (SELECT id FROM memories WHERE key = ?)", (key,))
             if connection.execute("DELETE FROM memories WHERE key = ?", (key,)).rowcount == 0:
                 raise ToolError("memory_not_found", f"there is no memory {key!r}; list or search them", key=key)
 
@@ -136,10 +143,44 @@ class MemoryStore:
         with self._lock:
             self._connection.close()
 
+    def _build_index(self) -> None:
+        """Index what a former version saved."""
+        with self._connection as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            for statement in _DROP_FIRST_INDEX.split(";"):
+                connection.execute(statement)
+            connection.execute("DELETE FROM memory_terms")
+            for row in connection.execute("SELECT id, key, content FROM memories").fetchall():
+                _add_terms(connection, *row)
+            connection.execute(f"PRAGMA user_version = {_VERSION}")
+
     def _query(self, query: str, values: list[object]) -> list[Memory]:
         with self._lock, closing(self._connection.cursor()) as cursor:
             rows = cursor.execute(f"SELECT m.key, m.content, m.updated_at_ms {query}", values).fetchall()
         return [Memory(*row) for row in rows]
+
+
+def _add_terms(connection: sqlite3.Connection, memory_id: int, key: str, content: str) -> None:
+    terms = (memory_id, _with_pairs(key), _with_pairs(content))
+    connection.execute("INSERT INTO memory_terms (rowid, key, content) VALUES (?, ?, ?)", terms)
+
+
+def _with_pairs(text: str) -> str:
+    """Return a text in which each pair of characters of unspaced scripts is a word: 晴天气 as 晴天 天气."""
+    return _UNSPACED.sub(lambda found: f" {' '.join(_pairs(found[0]))} ", text)
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[at : at + 2] for at in range(max(1, len(run) - 1))]
+
+
+def _query_terms(query: str) -> list[str]:
+    """Return the terms of a query for the index: words, and pairs of characters of unspaced scripts."""
+    runs = _UNSPACED.findall(query)
+    pairs = [f'"{pair}"' if len(pair) > 1 else f'"{pair}"*' for run in runs for pair in _pairs(run)]
+    words = re.findall(r"[^\W_]+", _UNSPACED.sub(" ", query.lower()))
+    telling = [word for word in words if not _COMMON.fullmatch(word)]
+    return [*pairs, *(f'"{word}"' for word in telling or ([] if pairs else words))]
 
 
 def _escape_like(word: str) -> str:

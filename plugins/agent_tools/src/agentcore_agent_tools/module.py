@@ -66,12 +66,7 @@ Key = Annotated[
 class Todo(BaseModel, extra="forbid", json_schema_extra=known_to_models()):
     """One thing to do."""
 
-    id: Annotated[
-        str,
-        Field(
-            min_length=1, max_length=2000, description="Names it within the list.", json_schema_extra=known_to_models()
-        ),
-    ]
+    id: Annotated[str | None, Field(min_length=1, max_length=2000, json_schema_extra=HIDDEN_FROM_MODELS)] = None
     content: Annotated[
         str,
         Field(min_length=1, max_length=2000, description="What is to be done.", json_schema_extra=known_to_models()),
@@ -147,12 +142,15 @@ class AgentTools(Module[AgentSettings]):
         Raises:
             ToolError: `no_session`, `invalid_arguments` (an id stands twice).
         """
-        twice = [todo_id for todo_id, count in Counter(todo.id for todo in todos).items() if count > 1]
+        twice = [todo_id for todo_id, count in Counter(todo.id for todo in todos).items() if count > 1 and todo_id]
         if twice:
             raise ToolError(
                 "invalid_arguments", f"each id may stand once; twice: {', '.join(map(repr, twice))}", ids=twice
             )
-        kept: list[TodoItem] = [{"id": todo.id, "content": todo.content, "status": todo.status} for todo in todos]
+        kept: list[TodoItem] = [
+            {"id": todo.id or str(number), "content": todo.content, "status": todo.status}
+            for number, todo in enumerate(todos, 1)
+        ]
         await ctx.session.set_todos(kept)
         done = sum(todo.status == "completed" for todo in todos)
         lines = [f"{done} of {len(todos)} done"] + [f"{_MARKS[todo.status]} {todo.content}" for todo in todos]
@@ -177,7 +175,7 @@ class AgentTools(Module[AgentSettings]):
                 min_length=1, max_length=CONTENT_CHARS, description="What to save.", json_schema_extra=known_to_models()
             ),
         ] = None,
-        query: Annotated[str | None, Field(min_length=1, max_length=2000, description="Words that all occur.")] = None,
+        query: Annotated[str | None, Field(min_length=1, max_length=2000, description="Words to look for.")] = None,
         limit: Annotated[
             int, Field(ge=1, le=200, description="How many to give at most.", json_schema_extra=known_to_models())
         ] = 20,
