@@ -9,6 +9,8 @@ from agentcore_web_tools.module import WebTools
 pytestmark = [pytest.mark.more, pytest.mark.usefixtures("start_llama")]
 
 MESSAGES = ("Hello.", "What can you do?", "Which day is it?", "Thanks.")
+_ANSWER_S = 300
+"""A model that runs on the processor of a busy machine takes its time."""
 NEW_IN_A_TURN = 120
 """The most tokens that a turn adds by itself: an answer of 12, a short message, the date, and marks of the template."""
 
@@ -28,7 +30,8 @@ async def evaluated(open_talk, address, pages):
     model = {"base_url": f"{address}/v1", "timeout_s": 600, "tools": "prompted"}
     async with open_talk(AgentTools(), FsTools(), ShellTools(), WebTools(), model=model) as talk:
         for number, message in enumerate(MESSAGES):
-            events = await talk.post(message, **({"current_page_info": page(number)} if pages else {}))
+            given = {"current_page_info": page(number)} if pages else {}
+            events = await talk.post(message, limit_s=_ANSWER_S, **given)
             errors = {event["error"]["type"] for event in events if "error" in event}
             assert errors <= {"answer_cut"}  # the server ends each answer early
             usage = events[-1]["usage"]
@@ -36,7 +39,7 @@ async def evaluated(open_talk, address, pages):
     return turns
 
 
-@pytest.mark.parametrize("context", [2048, 8192, 32768])
+@pytest.mark.parametrize("context", [2048, 8192])
 async def test_turn_evaluates_only_what_is_new(open_talk, start_llama, context):
     (first, *later) = await evaluated(open_talk, start_llama(context), pages=False)
     assert first[0] < context

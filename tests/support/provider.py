@@ -240,11 +240,11 @@ class Talk:
         """Accept, as the user does, the instruction files that are in the working folder now."""
         await accept_instructions(self.host)
 
-    async def post(self, message: Any = "hello", **body: Any) -> list[dict[str, Any]]:
+    async def post(self, message: Any = "hello", *, limit_s: float = LIMIT_S, **body: Any) -> list[dict[str, Any]]:
         """The events that answer one request."""
         text = message if isinstance(message, str) else json.dumps(message)
         document = {"message": text, "session_id": "s1", "agent_id": "default", "user_id": "u1", **body}
-        async with asyncio.timeout(LIMIT_S), self.client.post("/api/v1/agent/chat", json=document) as response:
+        async with asyncio.timeout(limit_s), self.client.post("/api/v1/agent/chat", json=document) as response:
             assert response.status == 200, await response.text()
             raw = (await response.read()).decode()
         return [json.loads(line[6:]) for line in raw.splitlines() if line.startswith("data: ")]

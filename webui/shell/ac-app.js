@@ -53,7 +53,7 @@ export class AcApp extends Localized(LitElement) {
     }
     .banner > ac-icon { color: var(--ac-danger); margin-top: 0.125rem; }
     .banner p { flex: 1; }
-    .banner .button { flex: none; }
+    .banner button { flex: none; }
     .skip { position: absolute; top: var(--ac-space-2); left: var(--ac-space-2); z-index: 5; transform: translateY(-200%); }
     .skip:focus { transform: none; }
     dialog {
@@ -142,8 +142,13 @@ export class AcApp extends Localized(LitElement) {
       <div class="banner" role="alert">
         <ac-icon name="octagon-x"></ac-icon>
         <p><strong>${t('shell.stoppedHeading')}</strong> ${t('shell.stoppedText')}</p>
-        ${approvalOrigin ? html`<a class="button" href=${approvalOrigin} target="_blank" rel="noopener"><ac-icon name="play"></ac-icon>${t('shell.resume')}</a>` : nothing}
+        ${approvalOrigin ? html`<button @click=${this._showResume}><ac-icon name="play"></ac-icon>${t('shell.resume')}</button>` : nothing}
       </div>`;
+  }
+
+  /** Show the approval view, which has the button that resumes. */
+  _showResume() {
+    this.dispatchEvent(new CustomEvent('ac-show-approvals', {detail: {}, bubbles: true, composed: true}));
   }
 
   /** Scroll to the top if the path changed, but not if only the query changed. @param {string} path */

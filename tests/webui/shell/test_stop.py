@@ -1,7 +1,6 @@
 """The emergency stop is at hand everywhere, asks once, and every page knows."""
 
 import asyncio
-import re
 
 import pytest
 import pytest_asyncio
@@ -9,6 +8,7 @@ from playwright.async_api import expect
 
 from agentcore.api import Module, tool
 from agentcore.api.tool_context import Principal
+from tests.webui.approval.pressing import TRAY
 from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("S7")
@@ -104,17 +104,19 @@ async def test_stop_that_does_not_reach_the_server_says_so(ui):
     await expect(page.get_by_role("status", name="Messages")).to_contain_text("The emergency stop failed")
 
 
-@pytest.mark.more
-async def test_stopped_page_leads_to_the_place_where_a_person_resumes(ui):
+async def test_person_resumes_in_the_page_where_nothing_waits(ui):
     page = await ui.page()
+    tab = await page.context.new_page()
+    await tab.goto(f"{ui.server.approval_address}/#code={ui.host.store.approval_sessions.create_code()}")
+    await expect(tab.get_by_role("heading", name="Nothing waits")).to_be_visible()
+    await tab.close()
     await ui.host.emergency_stop(Principal("cli"))
     banner = page.get_by_role("alert").filter(has_text="Everything is stopped.")
-    async with page.context.expect_page() as opening:
-        await banner.get_by_role("link", name="Resume…").click()
-    approvals = await opening.value
-    await expect(approvals).to_have_title(re.compile("Approvals"))
-    assert not approvals.url.startswith(ui.address)
-    await approvals.close()
+    await banner.get_by_role("button", name="Resume…").click()
+    await page.frame_locator(TRAY).get_by_role("button", name="Resume").click()
+    await expect(banner).to_have_count(0)
+    await expect(page.locator("ac-approval-tray")).to_be_hidden()
+    assert ui.host.calls.stopped is None
 
 
 async def test_answer_that_was_asked_for_earlier_takes_back_no_stop(ui):

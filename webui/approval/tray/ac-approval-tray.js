@@ -2,6 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {client} from '../../client/client.js';
 import {approvalOrigin, approvals} from '../frame/pending-count.js';
 import {Localized, t} from '../../base/i18n.js';
+import {stopState} from '../../client/stop-state.js';
 import {Listening} from '../../base/subscriptions.js';
 import {SteadyItems} from '../../base/steady-items.js';
 import {base, buttons} from '../../ui/styles.js';
@@ -35,31 +36,33 @@ export class AcApprovalTray extends Localized(LitElement) {
     this._wasOpened = false;
     this._count = 0;
     this._isForOne = false;
+    this._wasStopped = stopState.isStopped;
     new SteadyItems(this, () => this.renderRoot.querySelectorAll('header:not([hidden])'));
     new Listening(this, () => {
       const show = (/** @type {Event} */ event) => void this._show(/** @type {CustomEvent} */ (event).detail?.isForOne);
       document.addEventListener('ac-show-approvals', show);
       return [() => document.removeEventListener('ac-show-approvals', show), approvals.subscribe(() => this._onChange()), desktopNotices.subscribe(() => this.requestUpdate()),
-        client.on('grant.given', ({grantId}) => void offerUndo(grantId))];
+        stopState.subscribe(() => this._onChange()), client.on('grant.given', ({grantId}) => void offerUndo(grantId))];
     });
   }
 
   render() {
     const n = approvals.count;
-    this.hidden = n === 0 && !desktopNotices.isQuestion;
+    const isNeeded = n > 0 || (stopState.isStopped && this._isOpen);
+    this.hidden = !isNeeded && !desktopNotices.isQuestion;
     // once opened, the frame stays, hidden: the next call is shown without loading it again
-    this._wasOpened ||= this._isOpen && n > 0 && approvalOrigin !== '';
+    this._wasOpened ||= this._isOpen && isNeeded && approvalOrigin !== '';
     return html`
       ${desktopNotices.isQuestion ? this._renderQuestion() : nothing}
-      <header data-id="waiting" ?hidden=${n === 0}>
+      <header data-id="waiting" ?hidden=${!isNeeded}>
         <ac-icon name="shield"></ac-icon>
-        <p>${t(n < approvals.total ? 'approval.waitingElsewhere' : 'approval.waiting', {n})}</p>
+        <p>${n === 0 ? t('approval.tray') : t(n < approvals.total ? 'approval.waitingElsewhere' : 'approval.waiting', {n})}</p>
         ${approvalOrigin ? html`
           <a class="button quiet small icon" href=${approvalOrigin} target="_blank" rel="noopener" title=${t('approval.ownWindow')} aria-label=${t('approval.ownWindow')}><ac-icon name="external-link"></ac-icon></a>
           <button class="small" aria-expanded=${this._isOpen} aria-controls="frame" @click=${this._toggle}>
             <ac-icon name=${this._isOpen ? 'chevron-down' : 'chevron-up'}></ac-icon>${t(this._isOpen ? 'approval.collapse' : 'approval.expand')}</button>` : nothing}
       </header>
-      ${this._wasOpened ? html`<ac-approval-frame id="frame" ?hidden=${!this._isOpen || n === 0}></ac-approval-frame>` : nothing}`;
+      ${this._wasOpened ? html`<ac-approval-frame id="frame" ?hidden=${!this._isOpen || !isNeeded}></ac-approval-frame>` : nothing}`;
   }
 
   _toggle() {
@@ -79,7 +82,9 @@ export class AcApprovalTray extends Localized(LitElement) {
   _onChange() {
     const before = this._count;
     this._count = approvals.count;
-    if (this._count < before && (this._isForOne || this._count === 0)) this._isOpen = false;
+    const hasResumed = this._wasStopped && !stopState.isStopped;
+    this._wasStopped = stopState.isStopped;
+    if ((this._count < before || hasResumed) && (this._isForOne || this._count === 0) && !stopState.isStopped) this._isOpen = false;
     this.requestUpdate();
   }
 
