@@ -12,9 +12,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 from agentcore.supervision.descendants import list_descendants
 from benchmarks import servers
@@ -228,10 +229,10 @@ def _page_beside_servers(folder: Path) -> Row:
     """From nothing to the page's document, with twenty mounted servers and with none."""
     blocks = {f"noop-{number}": {"command": sys.executable, "args": ["-c", _SERVER]} for number in range(_MOUNTED)}
     listed = ["noop", *(f"mcp_noop_{number}" for number in range(_MOUNTED))]
-    app = {"modules": listed, "mcpServers": blocks}
+    app: dict[str, Any] = {"modules": listed, "mcpServers": blocks}
 
-    def start(name: str, app: dict[str, object]) -> float:
-        with servers.agentcore(folder / name, {"noop": NOOP.format(name=_TOOL)}, app, first="/") as running:
+    def start(name: str, app: Mapping[str, Any]) -> float:
+        with servers.agentcore(folder / name, {"noop": NOOP.format(name=_TOOL)}, dict(app), first="/") as running:
             return running.ready_ms
 
     pairs = Pairs([], [])
