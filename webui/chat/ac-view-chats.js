@@ -410,9 +410,11 @@ export class AcViewChats extends Localized(LitElement) {
       const isTakenBack = !from && await this._takeBack(chat, /** @type {import('../client/client.js').ApiError} */ (error));
       const id = isTakenBack ? '' : chat.id;
       undo?.(id);
-      if (id === this._chat.id) this._onDraft(new CustomEvent('ac-draft', {detail: {text: joined(text, this._draft)}}));
-      if (/** @type {import('../client/client.js').ApiError} */ (error).type === 'confirmation_required' && id === this._chat.id) this._firstMessage = this._draft;
-      else keepDraft(id, joined(text, draftOf(id)));
+      if (id === this._chat.id) {
+        this._onDraft(new CustomEvent('ac-draft', {detail: {text: joined(text, this._draft)}}));
+        const {type} = /** @type {import('../client/client.js').ApiError} */ (error);
+        if (type === 'confirmation_required' && this._chat.session.mode !== 'plan') this._firstMessage = this._draft;
+      } else keepDraft(id, joined(text, draftOf(id)));
       this._tell(failed, error);
     }
     this._isSending = false;

@@ -161,6 +161,23 @@ async def test_reload_in_the_middle_of_an_answer_restores_all(open_chat):
     await expect(chat.messages).to_have_count(2)
 
 
+async def test_message_that_was_not_sent_is_back_in_the_box_once_also_after_a_reload(open_chat):
+    chat = await open_chat()
+    chat.ui.allowed_errors.append("status of 503")
+    chat.provider.say("Hello.")
+    await chat.say("hi")
+    await expect(chat.messages.last).to_contain_text("Hello.")
+    await chat.until_idle()
+    await chat.page.route("**/messages", lambda route: route.fulfill(status=503, body="away"))
+    await chat.say("look here")
+    await expect(chat.page.get_by_text("The message was not sent").first).to_be_visible()
+    await expect(chat.box).to_have_value("look here")
+    await chat.page.unroute_all()
+    await chat.page.reload()
+    await expect(chat.messages.last).to_contain_text("Hello.")
+    await expect(chat.box).to_have_value("look here")
+
+
 @pytest.mark.more
 async def test_waiting_call_is_there_after_a_reload_and_can_be_rejected(open_chat):
     chat = await open_chat()
