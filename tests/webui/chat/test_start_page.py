@@ -36,7 +36,7 @@ async def test_what_waits_is_on_the_start_page_and_leads_to_its_chat(open_chat):
     await expect(chat.card).to_contain_text("waits for you")
     await chat.page.get_by_role("link", name="agentcore").click()
     waiting = chat.page.get_by_role("region", name="Waiting for you")
-    await expect(waiting.get_by_role("link")).to_contain_text("1 call waits for you")
+    await expect(waiting.get_by_role("link")).to_contain_text("1 decision waits for you")
     await waiting.get_by_role("link", name="put salt in").click()
     await expect(chat.card).to_contain_text("waits for you")
     await chat.decide(approved=False)
