@@ -1,4 +1,4 @@
-"""The tokens that a real model server evaluates anew in each turn of a chat; counts, which no other program disturbs.
+"""Tokens that a real model server evaluates in each turn of a chat. They are counts: other programs do not change them.
 
 Needs `make llama`; without it there is no row.
 """
@@ -27,7 +27,7 @@ def run() -> list[Row]:
         sys.stderr.write("no llama.cpp: make llama\n")
         return []
     with tempfile.TemporaryDirectory() as folder, running_llama(_CONTEXT_TOKENS) as address:
-        # its template drops definitions: the model is told of its tools
+        # this model's chat template ignores tool definitions, so the prompt describes the tools
         model = {"provider": "openai", "base_url": f"{address}/v1", "timeout_s": 600, "tools": "prompted"}
         app = {"modules": _MODULES, "models": {"m": model}}
         with servers.agentcore(Path(folder, "app"), {}, app) as server:

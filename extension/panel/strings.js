@@ -10,7 +10,7 @@ export const panel = {
   codeHint: 'It works once, for ten minutes.',
   pairNow: 'Pair',
   pairing: 'Confirm it in the approval view',
-  pairingText: 'agentcore at {origin} now asks you whether “{name}” may chat, approve and share tabs. The panel goes on as soon as you have said yes.',
+  pairingText: 'agentcore at {origin} now asks you whether “{name}” may chat, approve and share tabs. The panel continues once you confirm.',
   openPage: 'Open agentcore’s page',
   cancel: 'Cancel',
   back: 'Back',

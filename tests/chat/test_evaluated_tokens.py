@@ -26,7 +26,7 @@ def page(number):
 async def evaluated(open_talk, address, pages):
     """The tokens that are sent and that are evaluated in each turn of a chat with the bundled tools."""
     turns = []
-    # the template of this model drops definitions: it is told of its tools, and writes its calls
+    # this model's chat template ignores tool definitions, so the prompt describes the tools
     model = {"base_url": f"{address}/v1", "timeout_s": 600, "tools": "prompted"}
     async with open_talk(AgentTools(), FsTools(), ShellTools(), WebTools(), model=model) as talk:
         for number, message in enumerate(MESSAGES):

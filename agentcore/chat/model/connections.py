@@ -41,7 +41,7 @@ class ProviderConfig(BaseModel, defer_build=True):
 
 
 class StoredProvider(BaseModel, defer_build=True):
-    """What was entered for one provider."""
+    """The service, key and address that a user entered for one provider."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -40,7 +40,7 @@ class ProviderKeys:
 
     @property
     def stored(self) -> Mapping[str, StoredProvider]:
-        """What was entered, by the name of the provider."""
+        """The stored providers, by name."""
         return self._stored
 
     def get_stored_provider(self, name: str) -> StoredProvider:

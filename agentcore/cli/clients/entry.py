@@ -57,7 +57,7 @@ class OverHttp:
 Reach = OverStdio | OverHttp
 
 Waits = Literal["no", "with_progress", "silently"]
-"""Whether the client's own time limit allows a call to wait long: no, if it gets progress, or also without progress."""
+"""Whether the client lets a call wait for minutes: never, while it receives progress, or even without progress."""
 
 
 def stdio_entry(

@@ -24,7 +24,7 @@ from agentcore.cli.options import config_option
 def open_page(config_path: Path, only_print: bool, approve: bool, approver_code_file: Path | None) -> None:
     """Open the page of the running server in a browser.
 
-    The address carries codes that log in once, within ten minutes. Whoever has it is let in: keep it to yourself.
+    The address contains one-time codes, valid for ten minutes. Anyone who has it can log in: keep it to yourself.
     """
     from agentcore.cli.backend.opening import required_server
     from agentcore.cli.backend.server_client import ServerClient
@@ -36,7 +36,7 @@ def open_page(config_path: Path, only_print: bool, approve: bool, approver_code_
     approval_code = _read_code(approver_code_file) if approve or approver_code_file is not None else ""
     code = client.post("/api/session/code")["code"]
     address = f"{client.address}/#code={code}"
-    if approval_code:  # its view opens first, and goes on to the page
+    if approval_code:  # the approval view opens first, then redirects to the page
         address = f"{info.addresses['approval']}/#code={approval_code}&page={code}"
     if approver_code_file is not None:
         approver_code_file.unlink(missing_ok=True)
@@ -50,7 +50,7 @@ def open_page(config_path: Path, only_print: bool, approve: bool, approver_code_
 
 
 def _read_code(file: Path | None) -> str:
-    """Return a code for the approval view, which the API token cannot make: else whoever reads that could approve."""
+    """Return a code for the approval view. The API token cannot create one: anyone who reads it could then approve."""
     from agentcore.cli.backend.approver_client import code_in
     from agentcore.cli.terminal.exit_codes import CliError
 

@@ -199,7 +199,7 @@ class ChatTurn:
         self._view.show_text(format_question(question))
         if self._client.is_own and self._group is not None:
             # without a page and a terminal nobody ever answers, and a question has no time limit
-            self._view.show_text("  nobody can answer here, so the model is told that the question was declined")
+            self._view.show_text("  nobody can answer here, so the question is declined")
             self._asking = self._group.create_task(self._decline_question(question, session_id))
         else:
             self._view.show_text("  it waits for an answer in the page or the approval view; Ctrl-C stops the turn")

@@ -65,7 +65,7 @@ class LocalServerView(StrictWireModel):
     provider: Annotated[str | None, Field(description="The provider whose key opened it; null: it needs none.")]
 
     @classmethod
-    def of(cls, server: LocalServer) -> Self:
+    def from_server(cls, server: LocalServer) -> Self:
         """Return the view of a server."""
         return cls(**server._asdict())
 
@@ -218,7 +218,7 @@ async def find_local_servers(exchange: Exchange) -> Answer:
     """Search for model servers on this machine, because the user asked for it."""
     setup = _model_setup(exchange)
     view = LocalServersView(
-        found=[LocalServerView.of(server) for server in await setup.find_local_servers()],
+        found=[LocalServerView.from_server(server) for server in await setup.find_local_servers()],
         looked=[place.base_url for place in setup.places],
     )
     return Answer(to_json(view.model_dump(by_alias=True, mode="json")))
