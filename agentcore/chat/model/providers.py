@@ -51,10 +51,6 @@ class Provider:
     needs_definitions: bool
     adapter: str
 
-    def is_in(self, environ: Mapping[str, str]) -> bool:
-        """True if the environment has a key or an address of it."""
-        return bool(environ.get(self.key_variable) or environ.get(self.base_url_variable))
-
     def dialect_at(self, base_url: str | None, *, is_strict: bool) -> Dialect:
         """Return the dialect of tool schemas at an address; at another one than its own, the portable dialect."""
         if is_strict and self.strict_dialect is not None:
