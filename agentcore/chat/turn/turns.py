@@ -18,7 +18,7 @@ from agentcore.chat.settings import ChatSettings
 from agentcore.chat.system import plan_system
 from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.stopping import StoppedTurn
-from agentcore.chat.turn.untrusted_text import use_mark
+from agentcore.chat.untrusted_text import use_mark
 from agentcore.core.calls.call import ModelReader
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
