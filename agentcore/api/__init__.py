@@ -11,6 +11,7 @@ from agentcore.api.definition import (
     CallPreview,
     DisplayRole,
     Effect,
+    EffectsClaim,
     HostAlias,
     ResourceUse,
     ToolAnnotations,
@@ -29,7 +30,7 @@ from agentcore.api.requirement import (
     RequirementStatus,
 )
 from agentcore.api.resource import SERVICE_TYPE, Resource, Resources
-from agentcore.api.result import ArtifactLines, ArtifactLink, Audio, EmbeddedResource, Image, Text, ToolResult
+from agentcore.api.result import ArtifactLink, Audio, EmbeddedResource, Image, Text, ToolResult
 from agentcore.api.runtime import Runtime, WaitReason
 from agentcore.api.sandbox_requirement import SandboxRequirement
 from agentcore.api.schema_extensions import HIDDEN_FROM_MODELS, also_called, known_to_models
@@ -41,10 +42,13 @@ from agentcore.api.tool_view import ToolView, ViewPermission
 from agentcore.api.web import Request, Response, Route, Socket, WebComponent
 from agentcore.documents import (
     DOCUMENT_HEAD_BYTES,
+    ArtifactLines,
+    CsvColumns,
     DocumentKind,
     DocumentReader,
     DocumentText,
     detect_document,
+    read_csv_columns,
     seen_text,
 )
 from agentcore.errors import ToolError
@@ -83,11 +87,13 @@ __all__ = [
     "ConfinedRun",
     "Confinement",
     "ControlFiles",
+    "CsvColumns",
     "DisplayRole",
     "DocumentKind",
     "DocumentReader",
     "DocumentText",
     "Effect",
+    "EffectsClaim",
     "EmbeddedResource",
     "Excerpt",
     "Field",
@@ -161,6 +167,7 @@ __all__ = [
     "known_to_models",
     "mask_secrets",
     "package_command",
+    "read_csv_columns",
     "read_listening_sockets",
     "run_command",
     "seen_text",

@@ -13,7 +13,8 @@ Reopening = tuple[str, Mapping[str, Any]]
 SERVICE_TYPE = "service"
 """Type of a resource that is a command's listening port; its `last_url` is its address on loopback.
 
-Tools of its session may open that address: `UrlPolicy.with_services`."""
+Tools of its session may open that address: `UrlPolicy.with_services`. One that this machine cannot reach has the status
+`failed`, and its title is the reason, as a clause, which those tools report."""
 
 ResourceStatus = Literal["starting", "ready", "busy", "failed", "finished", "closed"]
 """`finished`: its work has ended, and its output can be read until it is released."""

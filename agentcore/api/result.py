@@ -106,19 +106,6 @@ class ArtifactLink:
         return block | {"preview": self.preview} if self.preview else block
 
 
-@dataclass(frozen=True, slots=True)
-class ArtifactLines:
-    """Lines of a text artifact.
-
-    Args:
-        lines: Each with its number, from 1. One of over 1,000 characters counts as several.
-        total: Total number of lines: of the text, or of those that match.
-    """
-
-    lines: tuple[tuple[int, str], ...]
-    total: int
-
-
 ContentBlock = Text | Image | Audio | EmbeddedResource | ArtifactLink
 
 

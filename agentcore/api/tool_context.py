@@ -8,7 +8,8 @@ from pydantic import Field
 
 from agentcore.api.operation import operation
 from agentcore.api.resource import Resource
-from agentcore.api.result import ArtifactLines, ArtifactLink, ToolResult
+from agentcore.api.result import ArtifactLink, ToolResult
+from agentcore.documents import ArtifactLines
 from agentcore.files.open_file import OpenFile
 from agentcore.files.workspace import Workspace
 

@@ -1,6 +1,7 @@
 """Text of documents, extracted in a separate process."""
 
 import asyncio
+import io
 import json
 from dataclasses import dataclass
 from typing import IO
@@ -9,6 +10,7 @@ from pydantic import BaseModel
 
 from agentcore.documents.parser_process import ReadingProcess
 from agentcore.documents.seen_text import seen_text
+from agentcore.documents.text_lines import ArtifactLines, find_lines, slice_lines
 from agentcore.files.workspace import Workspace
 
 _OUTPUT_BYTES = 16_000_000
@@ -30,6 +32,14 @@ class DocumentText:
     title: str
     notice: str
     mime: str = ""
+
+    def lines(self, first: int = 1, *, limit: int, chars: int) -> ArtifactLines:
+        """Return lines of the text from one on: at most `limit`, of about `chars` characters together."""
+        return slice_lines(first, limit, chars, io.StringIO(self.text, newline="\n"))
+
+    def find_lines(self, query: str, first: int = 1, *, limit: int) -> ArtifactLines:
+        """Return lines, starting at one, that contain a text literally; of a long line the part around it."""
+        return find_lines(query, first, limit, io.StringIO(self.text, newline="\n"))
 
 
 class _Head(BaseModel):

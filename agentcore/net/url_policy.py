@@ -54,10 +54,17 @@ class ServiceAddress:
     Args:
         name: Its short id.
         url: Its address on loopback.
+        problem: Why this machine does not reach it, as a clause; empty if it does. Such an address is not opened.
     """
 
     name: str
     url: str
+    problem: str = ""
+
+    @property
+    def is_reachable(self) -> bool:
+        """True if this machine reaches it."""
+        return not self.problem
 
 
 FindServices = Callable[[str], Sequence[ServiceAddress]]
@@ -154,7 +161,8 @@ class UrlPolicy:
             parsed = self._parse_url(url)
         except ToolError:
             return None
-        return self._service_at(parsed.host, parsed.address, parsed.port)
+        service = self._service_at(parsed.host, parsed.address, parsed.port)
+        return service if service is not None and service.is_reachable else None
 
     def check(self, url: str) -> str:
         """Check an address as written, without name resolution.
@@ -237,12 +245,8 @@ class UrlPolicy:
             self._check_network(url, parsed.address, parsed.port)
         elif _is_below(parsed.host, _METADATA_NAMES):
             raise _metadata_error(url)
-        elif (
-            not self._allow_private
-            and _is_below(parsed.host, _PRIVATE_NAMES)
-            and self._service_at(parsed.host, None, parsed.port) is None
-        ):
-            raise _private_address_error(url)
+        elif not self._allow_private and _is_below(parsed.host, _PRIVATE_NAMES):
+            _require_service(url, self._service_at(parsed.host, None, parsed.port))
         if any(pattern.covers(parsed) for pattern in self._blocked):
             raise _blocked_host_error(url)
         if self._allowed and not any(pattern.covers(parsed) for pattern in self._allowed):
@@ -257,12 +261,11 @@ class UrlPolicy:
             raise _metadata_error(shown)
         if self._allow_private or self._addresses.is_public(address):
             return
-        if self._service_at("", address, port) is None:
-            raise _private_address_error(shown)
+        _require_service(shown, self._service_at("", address, port))
 
     def _service_at(self, host: str, address: "Address | None", port: int | None) -> ServiceAddress | None:
-        """Return the service that listens at a loopback address, or at `localhost`."""
-        for service in self._list_services():
+        """Return the service that listens at a loopback address, or at `localhost`; those that can be reached first."""
+        for service in sorted(self._list_services(), key=lambda service: not service.is_reachable):
             known = self._read_own(service.url)
             is_at = known.address if known.address is not None else _LOCALHOST
             if known.port != port:
@@ -332,8 +335,16 @@ def _metadata_error(url: str) -> ToolError:
     return _blocked_error(url, "metadata_address", "leads to the service that hands out this machine's credentials")
 
 
-def _private_address_error(url: str) -> ToolError:
-    why = "leads to this machine or a private network; a person can allow that with the setting `allow_private`"
+def _require_service(url: str, service: ServiceAddress | None) -> None:
+    """Block a private address unless a service that can be reached is there."""
+    if service is None:
+        why = "leads to this machine or a private network; a person can allow that with the setting `allow_private`"
+        raise _private_address_error(url, why)
+    if service.problem:
+        raise _private_address_error(url, f"leads to {service.name}, which cannot be reached: {service.problem}")
+
+
+def _private_address_error(url: str, why: str) -> ToolError:
     return _blocked_error(url, "private_address", why)
 
 

@@ -11,9 +11,8 @@ from agentcore.api.definition import Keep
 from agentcore.api.result import ContentBlock
 from agentcore.core.calls.call import ModelReader
 from agentcore.core.modules.module_record import RegisteredTool
-from agentcore.documents import HEAD_BYTES, PICTURES, FittedImage, media_type
+from agentcore.documents import HEAD_BYTES, PICTURES, FittedImage, media_type, split_lines
 from agentcore.limits import MODEL_CHARS, MODEL_IMAGE_BYTES
-from agentcore.store.artifacts import split_lines
 
 _SENTENCE_CHARS = 500
 """Capacity for the sentence that describes what is left out."""

@@ -271,9 +271,9 @@ class ResourceRegistry:
         """Return the addresses of the session's services on this machine; those on foreign machines are not here."""
         services = self.list(session_id=session_id, resource_type=SERVICE_TYPE, host="")
         return [
-            ServiceAddress(service.short_id, service.last_url)
+            ServiceAddress(service.short_id, service.last_url, _problem_of(service))
             for service in services
-            if service.status == "ready" and service.last_url
+            if service.status in ("ready", "failed") and service.last_url
         ]
 
     def record_ended(self, seen: LastSeen) -> None:
@@ -576,6 +576,11 @@ def _parts_of(resource_id: str, session_id: str) -> tuple[str, int | None]:
     """The type and the index in an id; no index: it is none of this session."""
     found = re.fullmatch(rf"(.+)_{re.escape(session_id)}_(0|[1-9][0-9]{{0,8}})", resource_id)
     return (found[1], int(found[2])) if found is not None else ("", None)
+
+
+def _problem_of(service: Resource) -> str:
+    """Return why a service cannot be reached; empty if it can."""
+    return (service.title or "it has failed") if service.status == "failed" else ""
 
 
 def _now_ms() -> int:

@@ -4,5 +4,4 @@ from agentcore.store.artifacts.artifacts import MATCHES, ArtifactStore
 from agentcore.store.artifacts.files import unknown_artifact
 from agentcore.store.artifacts.message_references import pin_for_message
 from agentcore.store.artifacts.rows import Artifact
-from agentcore.store.artifacts.text_lines import split_lines
 from agentcore.store.artifacts.text_search import QUERY_CHARS

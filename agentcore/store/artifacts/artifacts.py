@@ -1,6 +1,7 @@
 """Artifacts: results too large or too binary to return inline, stored as files under a quota."""
 
 import asyncio
+import io
 import os
 import re
 import sqlite3
@@ -11,12 +12,12 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Self, TextIO
+from typing import BinaryIO, Self, TextIO
 
 import structlog
 
-from agentcore.api import ArtifactLines, ArtifactLink
-from agentcore.documents import HEAD_BYTES, media_type
+from agentcore.api import ArtifactLink
+from agentcore.documents import HEAD_BYTES, ArtifactLines, find_lines, is_text, media_type, slice_lines
 from agentcore.errors import ToolError
 from agentcore.files.open_file import OpenFile, regular_file
 from agentcore.store.artifacts.files import (
@@ -40,7 +41,6 @@ from agentcore.store.artifacts.rows import (
     too_large,
     used_bytes,
 )
-from agentcore.store.artifacts.text_lines import as_text, find_lines, slice_lines, starts_with_text
 from agentcore.store.artifacts.text_search import QUERY_CHARS, TextMatch, search_lines
 from agentcore.store.database.database import Database
 from agentcore.store.state.private_file import NewPrivateFile
@@ -335,12 +335,12 @@ class ArtifactStore:
 
     def _read_text_lines(self, artifact: Artifact, read: Callable[[TextIO], ArtifactLines]) -> ArtifactLines:
         with os.fdopen(self._files.open(artifact.artifact_id), "rb") as file:
-            if not (artifact.is_text or starts_with_text(file)):
+            if not (artifact.is_text or _starts_with_text(file)):
                 message = (
                     f"artifact {artifact.name!r} is {artifact.mime}, which has no lines; save it, or read its bytes"
                 )
                 raise ToolError("artifact_not_text", message, mime=artifact.mime)
-            with as_text(file, artifact.mime) as text:
+            with _as_text(file, artifact.mime) as text:
                 return read(text)
 
     def _search_file(self, artifact_id: str, query: str, ignore_case: bool, limit: int) -> list[TextMatch]:
@@ -404,3 +404,19 @@ def _clip_range(artifact: Artifact, start: int, end: int | None) -> tuple[int, i
             "invalid_range", f"no byte of {size} lies from {start} up to {end}", size_bytes=size, start=start, end=end
         )
     return first, after
+
+
+def _starts_with_text(file: BinaryIO) -> bool:
+    """Return True if the file starts with UTF-8 text, whatever its media type; rewinds the file."""
+    head = file.read(HEAD_BYTES)
+    file.seek(0)
+    return is_text(head)
+
+
+def _as_text(file: BinaryIO, mime: str) -> TextIO:
+    """Wrap a file as text in the encoding named by its media type, else UTF-8."""
+    encoding = mime.rpartition("charset=")[2] if "charset=" in mime else "utf-8"
+    try:
+        return io.TextIOWrapper(file, encoding, errors="replace", newline="\n")
+    except LookupError:
+        return io.TextIOWrapper(file, "utf-8", errors="replace", newline="\n")

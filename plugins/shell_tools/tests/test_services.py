@@ -138,10 +138,20 @@ async def test_model_is_told_the_short_id_of_the_service(host, call, spawn, serv
 
 
 @pytest.mark.usefixtures("needs_sandbox")
-async def test_port_in_the_sandbox_without_network_is_named_as_out_of_reach(start, text):
+async def test_service_in_the_sandbox_without_network_says_why_it_is_out_of_reach_and_what_to_change(start, text):
     host = await start(network=False)
     process_id = (await host.call("bash", command=listening("127.0.0.1"), background=True)).data["process_id"]
     shown = await host.call("bash_output", process_id=process_id, block=True, filter="port")
     port = shown.data["stdout"].split()[1]
-    assert f"port {port} in the sandbox" in text(shown)
-    assert not host.host.resources.list(resource_type="service")
+    (service,) = host.host.resources.list(resource_type="service")
+    problem = (
+        f"port {port} is open only in the command's sandbox, because the setting `network` of shell_tools is false"
+    )
+    assert (service.status, service.title) == ("failed", problem)
+    url = f"http://127.0.0.1:{port}/"
+    assert shown.data["services"] == [{"resource_id": service.resource_id, "url": url, "problem": problem}]
+    assert f"[{service.resource_id} cannot be reached: {problem}. The same command can reach it" in text(shown)
+    assert "a user can set `network` to true]" in text(shown)
+    assert not host.host.resources.list_services(service.session_id)[0].is_reachable
+    await host.call("bash_kill", process_id=process_id)
+    await wait_until(lambda: not host.host.resources.list(resource_type="service"))

@@ -105,3 +105,19 @@ async def test_approval_names_the_service(host, service):
     assert asked.preview.urls == (url,)
     assert asked.preview.services == ("service_0",)
     assert [each.values for each in list_touched(asked.facts) if each.key == "services"] == [("service_0",)]
+
+
+@pytest.mark.usefixtures("bubblewrap")
+async def test_refusal_of_a_service_in_a_sandbox_without_network_says_why_it_is_out_of_reach(agentcore_host, tmp_path):
+    (tmp_path / "confined").mkdir()
+    config = {"config": {"shell_tools": {"sandbox": "require", "network": False}}}
+    host = await agentcore_host(modules=["web_tools", "shell_tools"], config=config, roots=[tmp_path / "confined"])
+    (await host.outcome("bash", {"command": f"{SERVE} 127.0.0.1", "background": True}, session_id="s1")).unwrap()
+    await wait_until(lambda: host.host.resources.list_services("s1"))
+    (known,) = host.host.resources.list_services("s1")
+    for url in (known.url, known.url.replace("127.0.0.1", "localhost")):
+        with pytest.raises(
+            ToolError, match=r"service_0, which cannot be reached: port .* `network` of shell_tools"
+        ) as caught:
+            await fetch(host, url)
+        assert (caught.value.type, caught.value.context["reason"]) == ("url_blocked", "private_address")

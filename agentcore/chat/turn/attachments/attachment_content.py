@@ -14,7 +14,7 @@ from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.untrusted_text import mark_untrusted
 from agentcore.core.calls.result_shortening import ArtifactReading, truncate_text
 from agentcore.core.core import Core
-from agentcore.documents import DOCUMENT_HEAD_BYTES, PICTURES, FittedImage, detect_document
+from agentcore.documents import DOCUMENT_HEAD_BYTES, PICTURES, FittedImage, detect_document, read_csv_columns
 from agentcore.errors import ToolError
 from agentcore.limits import MODEL_CHARS
 from agentcore.store.artifacts import Artifact
@@ -92,7 +92,10 @@ class AttachedFiles:
                 raise
             return ""
         text = "".join(line for _, line in found.lines)
-        if len(found.lines) == found.total:
+        is_whole = len(found.lines) == found.total
+        columns = read_csv_columns(text, artifact.name, artifact.mime, is_whole=is_whole)
+        text = text if columns is None else f"[{columns}]\n{text}"
+        if is_whole:
             return text
         first = len(found.lines) + 1
         call = self._reading.describe_call(artifact.artifact_id, first)

@@ -9,6 +9,7 @@ from agentcore.api import (
     ArtifactLink,
     CallPreview,
     DocumentReader,
+    DocumentText,
     Image,
     Text,
     ToolContext,
@@ -16,6 +17,7 @@ from agentcore.api import (
     ToolResult,
     Workspace,
     detect_document,
+    read_csv_columns,
 )
 
 READ_LINES = 2_000
@@ -50,40 +52,42 @@ async def read_artifact(
     room = _READ_CHARS if ctx.model_chars is None else ctx.model_chars - _NOTE_CHARS
     first = max(offset or 1, 1)
     lines = min(limit or READ_LINES, READ_LINES)
-    if await _is_document(ctx, link):
-        read_text = await documents.read(await ctx.artifacts.load(artifact_id), ctx.workspace, link.name)
-        if not read_text.text:
-            return ToolResult(f"[{_format_link(link)}: {read_text.notice}]", _describe_link(link))
-        return _build_lines_result(link, _slice_lines(read_text.text, first, lines, room), first, " of its text")
+    document = await _read_document(ctx, link, documents)
+    if document is not None:
+        if not document.text:
+            return ToolResult(f"[{_format_link(link)}: {document.notice}]", _describe_link(link))
+        found = await asyncio.to_thread(document.lines, first, limit=lines, chars=room)
+        return _build_lines_result(link, found, first, " of its text")
     try:
         found = await ctx.artifacts.lines(artifact_id, first, limit=lines, chars=room)
     except ToolError as exc:
         if exc.type != "artifact_not_text":
             raise
         return await _read_bytes(ctx, link, offset or 0, min(limit or _BYTES, _BYTES_MAX))
-    return _build_lines_result(link, found, first)
+    return _build_lines_result(link, found, first, _describe_columns(link, found) if first == 1 else "")
 
 
-async def _is_document(ctx: ToolContext, link: ArtifactLink) -> bool:
-    """Return True if an artifact is read as a document; its bytes decide, because a server may call it anything."""
+def _describe_columns(link: ArtifactLink, found: ArtifactLines) -> str:
+    """Describe the columns of a CSV file by its first lines; empty for anything else."""
+    text = "".join(line for _, line in found.lines)
+    columns = read_csv_columns(text, link.name, link.mime, is_whole=len(found.lines) == found.total)
+    return "" if columns is None else f"; {columns}"
+
+
+async def _read_document(ctx: ToolContext, link: ArtifactLink, documents: DocumentReader) -> DocumentText | None:
+    """Return the text of a document; None if the artifact is none.
+
+    Its bytes decide, because a server may call it anything.
+    """
 
     def read_head() -> bytes:
         with file:
             return file.read(DOCUMENT_HEAD_BYTES, 0)
 
     file = await ctx.artifacts.open(link.artifact_id)
-    return detect_document(await asyncio.to_thread(read_head), link.name) is not None
-
-
-def _slice_lines(text: str, first: int, limit: int, chars: int) -> ArtifactLines:
-    lines = text.splitlines(keepends=True)
-    taken: list[tuple[int, str]] = []
-    for number, line in enumerate(lines[first - 1 : first - 1 + limit], first):
-        chars -= len(line)
-        if chars < 0 and taken:
-            break
-        taken.append((number, line))
-    return ArtifactLines(tuple(taken), len(lines))
+    if detect_document(await asyncio.to_thread(read_head), link.name) is None:
+        return None
+    return await documents.read(await ctx.artifacts.load(link.artifact_id), ctx.workspace, link.name)
 
 
 def _build_lines_result(link: ArtifactLink, found: ArtifactLines, first: int, what: str = "") -> ToolResult:
@@ -114,9 +118,15 @@ async def _read_bytes(ctx: ToolContext, link: ArtifactLink, offset: int, limit: 
 
 
 async def search_artifact(
-    ctx: ToolContext, artifact_id: str, query: str | None, offset: int | None, limit: int | None
+    ctx: ToolContext,
+    artifact_id: str,
+    query: str | None,
+    offset: int | None,
+    limit: int | None,
+    *,
+    documents: DocumentReader,
 ) -> ToolResult:
-    """Return the lines that contain a text.
+    """Return the lines that contain a text; of a document, lines of its text.
 
     Raises:
         ToolError: `artifact_not_found`, `artifact_not_text`, `invalid_arguments`.
@@ -125,7 +135,14 @@ async def search_artifact(
         raise ToolError("invalid_arguments", "'search' needs 'query': the literal text that a line holds, on one line")
     link = await ctx.artifacts.describe(artifact_id)
     first = max(offset or 1, 1)
-    found = await ctx.artifacts.find_lines(artifact_id, query, first, limit=min(limit or _MATCHES, READ_LINES))
+    most = min(limit or _MATCHES, READ_LINES)
+    document = await _read_document(ctx, link, documents)
+    if document is None:
+        found = await ctx.artifacts.find_lines(artifact_id, query, first, limit=most)
+    elif document.text:
+        found = await asyncio.to_thread(document.find_lines, query, first, limit=most)
+    else:
+        raise ToolError("artifact_not_text", f"{link.name}: {document.notice}", mime=link.mime)
     shown = []
     left = _READ_CHARS if ctx.model_chars is None else ctx.model_chars - _NOTE_CHARS
     for number, text in found.lines:
@@ -144,13 +161,20 @@ async def search_artifact(
     return ToolResult("\n".join(lines), _describe_link(link) | {"matches": matches, "total": found.total})
 
 
-async def describe_artifact(ctx: ToolContext, artifact_id: str) -> ToolResult:
-    """Return name, type and size of an artifact, and its number of lines if it is text.
+async def describe_artifact(ctx: ToolContext, artifact_id: str, documents: DocumentReader) -> ToolResult:
+    """Return name, type and size of an artifact, and its number of lines if it is a text or a document with text.
 
     Raises:
         ToolError: `artifact_not_found`.
     """
     link = await ctx.artifacts.describe(artifact_id)
+    document = await _read_document(ctx, link, documents)
+    if document is not None:
+        if not document.text:
+            return ToolResult(f"{_format_link(link)}. {document.notice}", _describe_link(link))
+        total = document.lines(limit=0, chars=0).total
+        facts = _describe_link(link) | {"totalLines": total}
+        return ToolResult(f"{_format_link(link)}, {total:,} lines of text. {document.notice}", facts)
     try:
         found = await ctx.artifacts.lines(artifact_id, limit=0, chars=0)
     except ToolError as exc:

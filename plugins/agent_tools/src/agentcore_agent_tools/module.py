@@ -263,16 +263,16 @@ class AgentTools(Module[AgentSettings]):
             ToolError: `artifact_not_found`, `artifact_not_text`, `invalid_arguments`, `file_exists`, or what went wrong
                 when it was written.
         """
+        assert self._documents is not None  # noqa: S101 - `init` made it
         match action:
             case "read":
-                assert self._documents is not None  # noqa: S101 - `init` made it
                 return await artifacts.read_artifact(ctx, id, offset, limit, self._documents)
             case "search":
-                return await artifacts.search_artifact(ctx, id, query, offset, limit)
+                return await artifacts.search_artifact(ctx, id, query, offset, limit, documents=self._documents)
             case "save":
                 return await artifacts.save_artifact(ctx, id, path, overwrite=overwrite)
             case "info":
-                return await artifacts.describe_artifact(ctx, id)
+                return await artifacts.describe_artifact(ctx, id, self._documents)
 
     # -- hosts -------------------------------------------------------------------------------------------------
 

@@ -266,3 +266,50 @@ async def test_huge_sheet_is_bounded_and_says_so(call, root) -> None:
     result = await call("read_file", path="big.xlsx", limit=3)
     assert "only the first 2,000,000 characters are read" in result.blocks()[0].text
     assert result.data["total_lines"] > 100_000
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        (
+            "a.csv",
+            b"id;price;when\n1;1.200,50;01.03.2026\n",
+            "semicolons; columns id (integer), price (number with decimal comma), when (date)",
+        ),
+        (
+            "a.TSV",
+            b"zip\tok\tat\n01067\ttrue\t2026-03-01T09:30Z\n",
+            "tabs; columns zip (text), ok (true or false), at (date and time)",
+        ),
+        (
+            "a.csv",
+            b'what,sum\n"Crane, old","1,200,000.50"\n"two\nlines",\n',
+            "commas; columns what (text), sum (number with thousands separators)",
+        ),
+        ("a.csv", b"1,2.5,\n2,3e4,\n", "commas, without a row of names; columns 1 (integer), 2 (number), 3 (empty)"),
+        ("a.csv", b"one\nx\n", "commas; columns one (text)"),
+        ("a.csv", "\ufeffnäme,tïme\nx,9:05\n".encode(), "columns näme (text), tïme (time)"),
+        ("a.csv", b"name,n\n" + b"x,1\n" * 5_000, "columns name (text), n (integer), judged by the first 1,000 rows"),
+        ("a.csv", b",".join(b"c%d" % number for number in range(90)) + b"\n", "c59 (empty), and 30 more"),
+    ],
+)
+async def test_columns_of_a_csv_file_are_told_with_their_types_above_its_lines(call, text, root, name, content, said):
+    (root / name).write_bytes(content)
+    result = await call("read_file", path=name)
+    assert said in result.blocks()[0].text.splitlines()[1]
+    assert content.decode("utf-8-sig").splitlines()[0] in result.blocks()[1].text
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.txt", b"a,b\n1,2\n"), ("a.csv", b""), ("a.csv", b"\n\n"), ("a.csv", b'"' + b"x" * 200_000)],
+)
+async def test_file_without_columns_is_read_as_any_text(call, root, name, content):
+    (root / name).write_bytes(content)
+    assert len((await call("read_file", path=name)).blocks()[0].text.splitlines()) == 1
+
+
+async def test_later_lines_and_raw_lines_of_a_csv_file_come_alone(call, root):
+    (root / "a.csv").write_bytes(b"a,b\n1,2\n")
+    for arguments in ({"offset": 2}, {"raw": True}):
+        assert "columns" not in (await call("read_file", path="a.csv", **arguments)).blocks()[0].text

@@ -1,7 +1,6 @@
 """Read the output and the state of a background process."""
 
 import asyncio
-from collections.abc import Sequence
 from typing import Any
 
 import re2  # type: ignore[import-untyped]
@@ -189,8 +188,8 @@ async def _build_result(
     refused = process.explain_sandbox_failure(text) if not is_running else ""
     own = services.list_for(process)
     if own:
-        data["services"] = [{"resource_id": each.resource.resource_id, "url": each.url} for each in own]
-    ports = _describe_ports(own, services.unreachable_ports(process), whole_ids=ctx.model_chars is None)
+        data["services"] = [_describe_service(each) for each in own]
+    ports = [_service_line(each, whole_id=ctx.model_chars is None) for each in own]
     remark = "".join(f"\n{each}" for each in (*ports, refused, describe_quarantined(process.put_aside)) if each)
     blocks: list[Text | ArtifactLink] = [Text(f"{notice}{shown}{ending}{remark}")]
     if cut:
@@ -207,18 +206,20 @@ def _describe_state(process: Process, name: str, *, is_running: bool) -> str:
     return f"{name} has ended: {how}"
 
 
-def _describe_ports(services: Sequence[Service], unreachable: Sequence[int], *, whole_ids: bool) -> list[str]:
-    lines = [
-        f"[it listens on {each.url}: {each.resource.resource_id if whole_ids else each.resource.short_id}]"
-        for each in services
-    ]
-    if unreachable:
-        ports = ", ".join(map(str, unreachable))
-        lines.append(
-            f"[it listens on port {ports} in the sandbox, whose network is separate because the setting `network` of "
-            "shell_tools is false: nothing outside can reach that]"
-        )
-    return lines
+def _describe_service(service: Service) -> dict[str, str]:
+    described = {"resource_id": service.resource.resource_id, "url": service.url}
+    return {**described, "problem": service.problem} if service.problem else described
+
+
+def _service_line(service: Service, *, whole_id: bool) -> str:
+    name = service.resource.resource_id if whole_id else service.resource.short_id
+    if not service.problem:
+        return f"[it listens on {service.url}: {name}]"
+    change = "; a user can set `network` to true" if service.process.has_own_network else ""
+    return (
+        f"[{name} cannot be reached: {service.problem}. The same command can reach it, such as "
+        f"`./serve & sleep 1; curl {service.url}`{change}]"
+    )
 
 
 def _describe_regex_error(error: Exception) -> str:

@@ -47,10 +47,12 @@ class ScreenData(TypedDict):
 
 
 class ServiceAddress(TypedDict):
-    """A port that a process listens on: the resource, and the address on the machine where it runs."""
+    """A port that a process listens on: the resource, the address on the machine where it runs, and why it cannot be
+    reached, if so."""
 
     resource_id: str
     url: str
+    problem: NotRequired[str]
 
 
 class CommandResult(TypedDict, total=False):

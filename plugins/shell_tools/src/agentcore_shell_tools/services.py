@@ -23,6 +23,17 @@ class Service:
         """The address at which this machine reaches it."""
         return f"http://{self.listener.host}:{self.listener.port}/"
 
+    @property
+    def problem(self) -> str:
+        """Why this machine does not reach it, as a clause; empty if it does."""
+        if self.listener.is_reachable:
+            return ""
+        if self.process.has_own_network:
+            place = "the command's sandbox, because the setting `network` of shell_tools is false"
+        else:
+            place = "a network namespace that the command made"
+        return f"port {self.listener.port} is open only in {place}"
+
 
 class Services:
     """Finds services by the sockets of running commands, and releases them when nothing listens any more.
@@ -36,7 +47,6 @@ class Services:
         self._runtime = runtime
         self._list_processes = list_processes
         self._services: dict[str, Service] = {}
-        self._own_network: dict[str, tuple[int, ...]] = {}
         self._known_sockets: frozenset[int] = frozenset()
         self._looking = asyncio.Lock()
         self._has_work = asyncio.Event()
@@ -51,10 +61,6 @@ class Services:
     def list_for(self, process: Process) -> list[Service]:
         """Return the services of a process."""
         return [service for service in self._services.values() if service.process is process]
-
-    def unreachable_ports(self, process: Process) -> tuple[int, ...]:
-        """Return the ports of a process in a network of its own."""
-        return self._own_network.get(process.process_id, ())
 
     def notify_started(self) -> None:
         """Watch the sockets, because a process has started."""
@@ -93,17 +99,13 @@ class Services:
 
     async def _update(self, process: Process) -> None:
         listeners = await asyncio.to_thread(process.list_listeners) if process.is_running else []
-        reachable = {each.port: each for each in listeners if each.is_reachable}
-        own = tuple(each.port for each in listeners if not each.is_reachable)
-        self._own_network.pop(process.process_id, None)
-        if own:
-            self._own_network[process.process_id] = own
-        known = {service.listener.port: service for service in self.list_for(process)}
-        for port, service in known.items():
-            if port not in reachable:
+        found = {(each.port, each.is_reachable): each for each in listeners}
+        known = {(service.listener.port, service.listener.is_reachable): service for service in self.list_for(process)}
+        for key, service in known.items():
+            if key not in found:
                 await self._release(service)
-        for port, listener in reachable.items():
-            if port not in known and len(self.list_for(process)) < SERVICES_PER_PROCESS:
+        for key, listener in found.items():
+            if key not in known and len(self.list_for(process)) < SERVICES_PER_PROCESS:
                 self._create(process, listener)
 
     def _create(self, process: Process, listener: Listener) -> None:
@@ -113,8 +115,12 @@ class Services:
             )
             service = Service(listener, resource, process)
             self._services[resource.resource_id] = service
-            title = f"{listener.host}:{listener.port}"
-            self._runtime.resources.update(resource.resource_id, status="ready", last_url=service.url, title=title)
+            self._runtime.resources.update(
+                resource.resource_id,
+                status="ready" if listener.is_reachable else "failed",
+                last_url=service.url,
+                title=service.problem or f"{listener.host}:{listener.port}",
+            )
 
     async def _release(self, service: Service) -> None:
         del self._services[service.resource.resource_id]

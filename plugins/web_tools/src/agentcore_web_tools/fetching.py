@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from email.message import Message
 from typing import Any, Literal, NotRequired, TypedDict
 
-from agentcore.api import ArtifactLink, Image, Text, ToolContext, ToolError, ToolResult
+from agentcore.api import ArtifactLink, Image, Text, ToolContext, ToolError, ToolResult, read_csv_columns
 from agentcore_web_tools.body_text import decode_body, parse_charset
 from agentcore_web_tools.client import Reply, status_phrase
 from agentcore_web_tools.media import Media, detect_media
@@ -156,8 +157,13 @@ async def _save_artifact(ctx: ToolContext, reply: Reply, mime: str) -> ArtifactL
 
 
 def file_name(reply: Reply) -> str:
-    """Return the file name in an address."""
-    return reply.url.split("?")[0].rstrip("/").rpartition("/")[2][:100] or "download"
+    """Return the file name that the server gives, or that in the address; a notebook's ends in `.ipynb`."""
+    header = Message()
+    header["Content-Disposition"] = reply.headers.get("content-disposition", "")
+    named = header.get_filename("").replace("\\", "/").rpartition("/")[2]
+    name = named[-100:] or reply.url.split("?")[0].rstrip("/").rpartition("/")[2][:100] or "download"
+    is_notebook = reply.headers.get("content-type", "").startswith("application/x-ipynb+json")
+    return f"{name}.ipynb" if is_notebook and not name.lower().endswith(".ipynb") else name
 
 
 def build_text_result(reply: Reply, mime: str, options: FetchOptions, read: Read) -> ToolResult:
@@ -175,6 +181,8 @@ def build_text_result(reply: Reply, mime: str, options: FetchOptions, read: Read
         text = text[:PAGE_CHARS]
         notices.append(f"Only the first {PAGE_CHARS:,} characters of the page's HTML were read.")
     reading = read(text, reply.url, options) if is_page and options.format != "raw" else Reading(text)
+    if not options.offset and (columns := read_csv_columns(text, file_name(reply), mime, is_whole=not reply.cut)):
+        notices.append(f"This is {columns}.")
     reading = replace(reading, notices=(*notices, *reading.notices))
     return _build_reading_result(reply, options, reading, {"content_type": mime, "charset": charset})
 
@@ -242,7 +250,7 @@ def shell_notice(chars: int, *, has_scripts: bool, sends_on_to: str | None) -> t
 
 def detect_kind(reply: Reply) -> tuple[Media, str]:
     """Return the kind of a response and its media type."""
-    return detect_media(reply.body, reply.headers.get("content-type", ""), reply.url)
+    return detect_media(reply.body, reply.headers.get("content-type", ""), file_name(reply))
 
 
 def _select_part(text: str, options: FetchOptions) -> tuple[str, int | None]:

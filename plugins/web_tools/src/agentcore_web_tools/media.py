@@ -18,7 +18,7 @@ _TEXT_SUFFIXES = ("+json", "+xml", "javascript", "yaml", "toml", "x-sh", "sql", 
 _HEAD_BYTES = 1_024
 
 
-def detect_media(body: bytes, content_type: str, url: str = "") -> tuple[Media, str]:
+def detect_media(body: bytes, content_type: str, name: str = "") -> tuple[Media, str]:
     """Detect the kind of a body and its media type.
 
     Images, documents and binary data are detected from the first bytes, because servers are often wrong about these.
@@ -26,13 +26,13 @@ def detect_media(body: bytes, content_type: str, url: str = "") -> tuple[Media, 
     Args:
         body: The decompressed body; its start is enough.
         content_type: The header, or empty.
-        url: The address; its name matters for notebooks alone.
+        name: The name of the file, which matters for notebooks alone.
     """
     mime = content_type.partition(";")[0].strip().lower()
     picture = _detect_image(body)
     if picture:
         return "image", picture
-    document = detect_document(body, url.partition("?")[0])
+    document = detect_document(body, name)
     if document is not None:
         return "document", "application/pdf" if document is DocumentKind.PDF else mime or "application/octet-stream"
     if mime in ("text/html", "application/xhtml+xml"):

@@ -5,7 +5,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from agentcore.api import DocumentKind, DocumentText, Image, Text, ToolError, ToolResult, Workspace, detect_document
+from agentcore.api import (
+    DocumentKind,
+    DocumentText,
+    Image,
+    Text,
+    ToolError,
+    ToolResult,
+    Workspace,
+    detect_document,
+    read_csv_columns,
+)
 from agentcore_fs_tools.read.documents import Documents
 from agentcore_fs_tools.read.images import IMAGE_LIMIT_BYTES, image_type
 from agentcore_fs_tools.text.encoding import SAMPLE_BYTES, UTF8, TextForm, detect_form, detect_line_ends, named_form
@@ -236,7 +246,8 @@ def _build_result(window: _Window, request: ReadRequest, form: TextForm, shown: 
         "bom": bool(form.mark),
         "line_ends": detect_line_ends(text),
     }
-    blocks = [Text(_format_heading(facts, form, shown))]
+    columns = _describe_columns(text, request, shown, is_whole=is_complete)
+    blocks = [Text(_format_heading(facts, form, shown) + columns)]
     if text:
         blocks.append(Text(text if request.raw else _number_lines(text, request.offset)))
     is_cut = not is_complete and (total is None or last_line < total or len(text) < len(window.text))
@@ -245,6 +256,12 @@ def _build_result(window: _Window, request: ReadRequest, form: TextForm, shown: 
     elif request.limit_chars is not None and not request.raw and max(map(len, text.split("\n"))) > LINE_CHARS:
         blocks.append(Text(_LONG_LINES))
     return ToolResult(blocks, facts, truncated=is_cut)
+
+
+def _describe_columns(text: str, request: ReadRequest, shown: str, *, is_whole: bool) -> str:
+    """Describe the columns of a CSV file for a reader of its beginning; empty for anything else."""
+    columns = None if request.raw or request.offset > 1 else read_csv_columns(text, shown, is_whole=is_whole)
+    return "" if columns is None else f"\n{columns}"
 
 
 def _format_heading(facts: dict[str, object], form: TextForm, shown: str) -> str:

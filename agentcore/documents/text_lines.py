@@ -1,16 +1,27 @@
-"""Lines of a text artifact as shown to models: a long line counts as several, so that each part can be read."""
+"""Lines of a text as shown to models: a long line counts as several, so that each part can be read."""
 
 import io
 from collections.abc import Iterator
-from typing import BinaryIO, TextIO
-
-from agentcore.api import ArtifactLines
-from agentcore.documents import HEAD_BYTES, is_text
+from dataclasses import dataclass
+from typing import TextIO
 
 LINE_CHARS = 1000
 """Maximum length of a line; longer lines continue in the next one."""
 
 _SHOWN_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactLines:
+    """Lines of a text artifact, or of the text of a document.
+
+    Args:
+        lines: Each with its number, from 1. One of over 1,000 characters counts as several.
+        total: Total number of lines: of the text, or of those that match.
+    """
+
+    lines: tuple[tuple[int, str], ...]
+    total: int
 
 
 def read_lines(file: TextIO) -> Iterator[str]:
@@ -21,22 +32,6 @@ def read_lines(file: TextIO) -> Iterator[str]:
 def split_lines(text: str) -> list[str]:
     """Return the lines of a text in memory, as `read_lines` does for a file."""
     return list(read_lines(io.StringIO(text, newline="\n")))
-
-
-def starts_with_text(file: BinaryIO) -> bool:
-    """Return True if the file starts with UTF-8 text, whatever its media type; rewinds the file."""
-    head = file.read(HEAD_BYTES)
-    file.seek(0)
-    return is_text(head)
-
-
-def as_text(file: BinaryIO, mime: str) -> TextIO:
-    """Wrap a file as text in the encoding named by its media type, else UTF-8."""
-    encoding = mime.rpartition("charset=")[2] if "charset=" in mime else "utf-8"
-    try:
-        return io.TextIOWrapper(file, encoding, errors="replace", newline="\n")
-    except LookupError:
-        return io.TextIOWrapper(file, "utf-8", errors="replace", newline="\n")
 
 
 def slice_lines(first: int, limit: int, chars: int, file: TextIO) -> ArtifactLines:
