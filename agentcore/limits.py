@@ -284,6 +284,9 @@ MODULE_INSTRUCTIONS_CHARS = 1_000
 FOREIGN_INSTRUCTIONS_CHARS = 2_000
 """Maximum length of another program's instructions on the use of its tools that a module passes on."""
 
+CHAT_START_CHARS = 8_000
+"""Maximum length of what a module tells models when a chat begins, and separately of the untrusted part of it."""
+
 TEXT_READ_CHARS = 64 * 1024
 """Maximum length of a text in which a module describes itself: a description, a note."""
 

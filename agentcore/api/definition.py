@@ -62,6 +62,25 @@ class ToolAnnotations:
 
 
 @dataclass(frozen=True, slots=True)
+class EffectsClaim:
+    """Effects that somebody else claims for a tool, such as the MCP server that it comes from.
+
+    The user may accept the claim when reviewing the tool. Its effects are then written to app.json, and the module
+    is reloaded, which must then define the tool with these effects and annotations, and without a claim.
+
+    Args:
+        effects: The effects that are claimed: `read`, or `read` and `egress`.
+        annotations: MCP's hints as they would be with these effects.
+        setting: Path of the setting for these effects in the module's block of app.json. A module that is not made of
+            a block has no claims.
+    """
+
+    effects: frozenset[Effect]
+    annotations: ToolAnnotations
+    setting: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CallPreview:
     """The effects and targets of one call with these arguments, determined without side effects.
 
@@ -194,6 +213,7 @@ class ToolDefinition:
         host_alias: The dotted name of the host protocol by which foreign machines call the tool. None: there is none.
         reads: Resources that a call reads whose argument `uri` is their URI; at most 1,000. MCP clients get them in
             their list of resources, and read them by calls of the tool, under the same rules and approvals.
+        claim: Effects that are claimed for the tool, and used only if the user accepts them. None: there are none.
     """
 
     name: str
@@ -222,13 +242,22 @@ class ToolDefinition:
     parallel: bool = False
     host_alias: HostAlias | None = None
     reads: tuple[ReadableResource, ...] = field(default=(), repr=False)
+    claim: EffectsClaim | None = None
 
     def acts_like(self, other: "ToolDefinition") -> bool:
         """True if an approval of a call of one is valid for the other.
 
-        All is equal but its rank, its icons and the resources that there are to read.
+        All is equal but its rank, its icons, the resources that there are to read, and what is only claimed of it.
         """
-        return self is other or self == replace(other, rank=self.rank, icons=self.icons, reads=self.reads)
+        if self is other:
+            return True
+        return self == replace(other, rank=self.rank, icons=self.icons, reads=self.reads, claim=self.claim)
+
+    def with_claim_accepted(self) -> "ToolDefinition":
+        """Return the definition as it is once the user has accepted its claim."""
+        if self.claim is None:
+            return self
+        return replace(self, effects=self.claim.effects, annotations=self.claim.annotations, claim=None)
 
     def to_openai(self) -> dict[str, Any]:
         """Return the definition in the OpenAI tools schema, without what OpenAI does not support."""

@@ -16,7 +16,7 @@ from agentcore.api.secrets import Secrets, Storage
 from agentcore.api.tool_context import KeyScope
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.files.workspace import Workspace
-from agentcore.limits import FOREIGN_INSTRUCTIONS_CHARS
+from agentcore.limits import CHAT_START_CHARS, FOREIGN_INSTRUCTIONS_CHARS
 from agentcore.net.url_policy import UrlPolicy
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ EventName = Annotated[str, Matches(r"[A-Za-z0-9_.-]{1,100}", "the name of an eve
 Outcome = Annotated[str, Matches(r"[a-z][a-z0-9_]{0,63}", "a word in snake_case")]
 ServedAddress = Annotated[str, Matches(r"\S{1,2000}", "an address without spaces")]
 Instructions = Annotated[str, AtMost(FOREIGN_INSTRUCTIONS_CHARS)]
+ToolName = Annotated[str, Matches(r"[A-Za-z0-9_-]{1,64}", "the name of a tool")]
+StartText = Annotated[str, AtMost(CHAT_START_CHARS)]
 
 
 WaitReason = Literal["login", "network", "program", "retry"]
@@ -243,6 +245,25 @@ class Runtime(Protocol):
 
         Args:
             text: At most 2,000 characters; empty: nothing more.
+        Raises:
+            ValueError: It is longer.
+        """
+        ...
+
+    @operation("chats.tell", scope="module", narrowed={"tool": ToolName, "text": StartText, "untrusted": StartText})
+    def tell_new_chats(self, tool: str, text: str, *, untrusted: str = "") -> None:
+        """Set what models are told when a chat begins, such as what can be looked up with a tool; never waits.
+
+        A chat keeps the text that was set when it began, also over a restart, so that its requests go on beginning with
+        the same bytes. The user sees it in *What the model is told*, and can leave it out. Texts of a module on another
+        machine, and of one with `definitions_need_review`, are not used.
+
+        Args:
+            tool: The tool of the module that the text is about: only models that may call it get the text.
+            text: At most 8,000 characters, in the language of `locale`; empty: nothing. In a small context a model gets
+                its beginning, up to the end of a line.
+            untrusted: More text, of as many characters, that content from outside may have caused. It is marked as
+                data, and a chat that gets it counts as one that has read untrusted content.
         Raises:
             ValueError: It is longer.
         """

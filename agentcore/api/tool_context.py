@@ -312,6 +312,15 @@ class ToolContext(Protocol):
         """
         ...
 
+    @operation("call.sources", scope="call", access="chat", is_in_preview=True)
+    async def untrusted_sources(self) -> Sequence[str]:
+        """Return the sources of untrusted content that may have caused this call: what the model of its session has
+        read, oldest first, such as names of web hosts and of tools.
+
+        None for a user's own call. A tool that keeps what models write beyond the session keeps them with it.
+        """
+        ...
+
     @operation("call.nested", scope="call")
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Call another tool by name, with at most the rights of this call and within its deadline.

@@ -16,6 +16,7 @@ from agentcore.chat.system import SystemChoice, SystemPart, plan_system, resolve
 from agentcore.chat.turn.context_shares import DefinitionBudget, folder_chars
 from agentcore.chat.turn.prompts import system_message
 from agentcore.chat.turn.toolbox import Toolbox
+from agentcore.chat.untrusted_text import use_mark
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
 from agentcore.store.chat import ChatSessionRow
@@ -30,8 +31,8 @@ class SystemPartView(View):
     id: Annotated[
         str,
         Field(
-            description="`environment`, `host`, `module:NAME`, `folder:FILE`, `skills`, `skill:NAME`, `agent`, `date`, "
-            "`mode`, `tools`, `page`."
+            description="`environment`, `host`, `module:NAME`, `folder:FILE`, `skills`, `skill:NAME`, "
+            "`start:NAME` (what a module told when the chat began), `agent`, `date`, `mode`, `tools`, `page`."
         ),
     ]
     source: Annotated[str, Field(description="The title of the module, the name of the file; else empty.")]
@@ -100,6 +101,8 @@ class SystemMessages:
 
     async def _describe(self, session: ChatSessionRow) -> SystemView:
         settings = self._settings()
+        if session.mark:
+            use_mark(session.mark)  # shown as it is sent
         locale = self._core.config.locale
         agent = settings.get_agent(session.agent_id)
         model = settings.find_model(session.model or None, agent)

@@ -98,6 +98,7 @@ always.""",
         "\n[cut: the file {name} has {count} more bytes]",
         "\n[已截断：文件 {name} 还有 {count} 字节]",
     ),
+    "cut_lines": ("[{count} more lines were left out]", "[另有 {count} 行被省略]"),
     "today": ("Today is {today}.", "今天是 {today}。"),
     "plan_mode": (
         (

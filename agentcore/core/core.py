@@ -2,13 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
 
-from agentcore.api import Module, Principal, ToolDefinition
+from agentcore.api import Effect, Module, Principal, ToolDefinition
 from agentcore.config.app_json import ApprovalsConfig
 from agentcore.config.loading import AppConfig
 from agentcore.config.workspace import open_workspace
@@ -175,7 +175,9 @@ class Core:
             own_origins=self.own_origins,
             places=self.places,
         )
-        self.definition_review = DefinitionReview(store.seen_definitions, self.policy_changes, self._read_again)
+        self.definition_review = DefinitionReview(
+            store.seen_definitions, self.policy_changes, self._read_again, self._save_effects, self._reload_block
+        )
         self.instruction_review = InstructionReview(store.seen_definitions, self.policy_changes)
         self.events.subscribe("policy.decided", self._on_policy_decided)
         self.events.subscribe("tools.changed", lambda event: self.approvals.restore_calls(self._definition_of))
@@ -497,6 +499,20 @@ class Core:
     async def _read_again(self, module: str) -> None:
         # a method for the same reason
         await self.modules.read_again(module)
+
+    async def _save_effects(self, module: str, effects: Mapping[tuple[str, ...], Collection[Effect]]) -> None:
+        # a start needs none of it
+        from agentcore.core.settings import SettingChange, save_block_settings, to_json_pointer  # noqa: PLC0415
+
+        path = self.modules.find_block(module)
+        changes = [SettingChange((*path, *setting), sorted(each)) for setting, each in effects.items()]
+        await asyncio.to_thread(save_block_settings, self.config, self.modules.block_models(), changes)
+        paths = [to_json_pointer(change.path) for change in changes]
+        self.store.record.append(make_notice_row("settings_changed", module=None, paths=paths))
+        self.events.publish("settings.changed", {"module": None, "paths": paths})
+
+    async def _reload_block(self, module: str) -> None:
+        await self.modules.reload_changed_blocks([self.modules.find_block(module)])
 
     def _definition_of(self, tool: str, host: str) -> ToolDefinition | None:
         registered = self.registry.tools_at(host).get(tool)

@@ -10,7 +10,7 @@ from mcp_types import RequestId
 from pydantic import Field
 
 from agentcore.api import LogLevel, Principal
-from agentcore.chat.turn.untrusted_text import new_mark
+from agentcore.chat.untrusted_text import new_mark
 from agentcore.config import ClientConfig
 from agentcore.core.policy import PERSONS
 from agentcore.limits import MCP_WAIT_SECONDS

@@ -34,7 +34,7 @@ from pydantic import SecretStr
 
 from agentcore.api import Background
 from agentcore.chat.turn.toolbox import FIND_TOOLS
-from agentcore.chat.turn.untrusted_text import use_mark
+from agentcore.chat.untrusted_text import use_mark
 from agentcore.core.calls.call import CallOutcome, ModelReader
 from agentcore.core.calls.module_starts import find_when_started, wait_for_starts
 from agentcore.core.calls.result_shortening import ArtifactReading

@@ -90,6 +90,7 @@ CHAT_REQUESTS = {
     "session.todos": {"todos": [{"content": "obey", "status": "pending"}]},
     "tool.sample": {"prompt": "Write.", "system": "", "maxTokens": 10, "isShownFirst": False},
     "tool.roots": {},
+    "call.sources": {},
     "agent.run": {"prompt": "Work.", "tools": None, "model": None, "budget": None},
 }
 

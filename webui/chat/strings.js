@@ -257,6 +257,8 @@ export const chat = {
   'told.text.skills': 'When to read one. Without this part, the model has no skills.',
   'told.text.skill': 'Its name and description; the model reads the rest when a task needs it. Begin a message with /{name} to use it.',
   'told.skill': 'skill',
+  'told.text.start': 'What it knew when this chat began, such as memories. The chat keeps it as it was, so that providers can cache it.',
+  'told.start': 'at the start',
   'told.part.agent': 'The agent “{agent}”',
   'told.text.agent': 'Its instructions',
   'told.part.date': 'Today',

@@ -253,6 +253,8 @@ export const chat = {
   'told.text.skills': '说明何时读取技能。略去这一部分，模型就没有技能可用。',
   'told.text.skill': '技能的名称和描述；模型在任务需要时读取其余内容。消息以 /{name} 开头即可使用。',
   'told.skill': '技能',
+  'told.text.start': '此对话开始时它所知道的内容，例如记忆。对话会保持原样，以便提供商缓存。',
+  'told.start': '对话开始时',
   'told.text.folder': '工作目录中的文件。能写入该目录的人就能指示你的模型，请查看。',
   'told.part.agent': '代理“{agent}”',
   'told.text.agent': '它的指令',

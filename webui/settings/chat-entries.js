@@ -12,7 +12,7 @@ import {resolve, shapeOf, valuesSchema} from '../schema/shape.js';
 const KINDS = new Set(['models', 'providers', 'agents', 'hosts']);
 /** Rows whose suggested values are requested from providers. */
 const OF_PROVIDERS = new Set(['/models', '/agents']);
-const PARTS = ['*', 'environment', 'module:*', 'folder:AGENTS.md', 'folder:CLAUDE.md', 'agent', 'date'];
+const PARTS = ['*', 'environment', 'module:*', 'folder:AGENTS.md', 'folder:CLAUDE.md', 'start:*', 'agent', 'date'];
 
 /** @type {WeakMap<Schema, {of: string, part: Schema}>} */
 const made = new WeakMap();

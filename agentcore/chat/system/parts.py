@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict
@@ -9,9 +10,11 @@ from pydantic import BaseModel, ConfigDict
 from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.settings import SKILL_PART, SKILLS_PART, AgentConfig
 from agentcore.chat.skills import Skill, shorten_descriptions
+from agentcore.chat.system.chat_starts import ChatStarts, StartText
 from agentcore.chat.system.folder_instructions import FolderText
 from agentcore.chat.system.sources import SystemSources, read_sources
 from agentcore.chat.texts import Locale, localized_text
+from agentcore.chat.untrusted_text import mark_untrusted
 from agentcore.core.core import Core
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.modules.tool_registry import HostFacts, ToolRegistry
@@ -22,8 +25,8 @@ class SystemPart(NamedTuple):
     """One part.
 
     Args:
-        part_id: `environment`, `host`, `module:NAME`, `folder:FILE`, `skills`, `skill:NAME`, `agent`, `date`,
-            `mode`; `tools` and `page`. The user cannot leave out the last three.
+        part_id: `environment`, `host`, `module:NAME`, `folder:FILE`, `skills`, `skill:NAME`, `start:NAME`, `agent`,
+            `date`, `mode`; `tools` and `page`. The user cannot leave out the last three.
         text: Its text; empty: there is none.
         source: The name of its source for the user: a module's title, a file's name.
         is_told: True if it is sent to the model.
@@ -91,11 +94,13 @@ class SystemPlan(NamedTuple):
     Args:
         sources: The sources when the turn started.
         choice: The user's choice for the session.
+        starts: What modules told when the session began.
         locale: Language.
     """
 
     sources: SystemSources
     choice: SystemChoice
+    starts: ChatStarts
     locale: Locale
 
     def build_parts(
@@ -124,6 +129,7 @@ class SystemPlan(NamedTuple):
             *_build_module_parts(modules, self.locale),
             *(_build_folder_part(file.cut_to(folder_chars), self.locale) for file in self.sources.folder),
             *_build_skill_parts(self.sources.skills, self.locale),
+            *_build_start_parts(self._choose_starts(agent, modules), folder_chars, self.locale),
             SystemPart("agent", (agent.instructions if own is None else own).strip()),
             SystemPart("date", localized_text(self.locale, "today", today=self.sources.today), lasts=False),
             *([SystemPart("mode", localized_text(self.locale, "plan_mode"), lasts=False)] if mode == "plan" else []),
@@ -136,6 +142,10 @@ class SystemPlan(NamedTuple):
             for part in said
         ]
         return _without_unused_skills(chosen)
+
+    def _choose_starts(self, agent: AgentConfig, modules: Sequence[ModuleRecord]) -> list[StartText]:
+        names = {module.name for module in modules}
+        return [start for start in self.starts.told if start.module in names and agent.offers_tool(start.tool)]
 
     def choose_skills(self, agent: AgentConfig) -> list[Skill]:
         """Return the skills that the agent's model may read in this session."""
@@ -186,6 +196,25 @@ def _build_skill_parts(skills: Sequence[Skill], locale: Locale) -> Iterator[Syst
         yield SystemPart(f"{SKILL_PART}{name}", localized_text(locale, "of_skill", name=name, text=description), name)
 
 
+def _build_start_parts(starts: Iterable[StartText], chars: int | None, locale: Locale) -> Iterator[SystemPart]:
+    for start in starts:
+        text = _cut_lines(start.text, chars, locale)
+        if start.untrusted:
+            framed = mark_untrusted(_cut_lines(start.untrusted, chars, locale), start.tool)
+            text = f"{text}\n{framed}" if text else framed
+        yield SystemPart(f"start:{start.module}", text, start.title)
+
+
+def _cut_lines(text: str, chars: int | None, locale: Locale) -> str:
+    """Return the lines of a text that fit, and how many were left out."""
+    if chars is None or len(text) <= chars:
+        return text
+    lines = text.split("\n")
+    ends = accumulate(len(line) + 1 for line in lines)
+    shown = lines[: sum(end <= chars for end in ends)]
+    return "\n".join([*shown, localized_text(locale, "cut_lines", count=len(lines) - len(shown))])
+
+
 def _without_unused_skills(parts: list[SystemPart]) -> list[SystemPart]:
     """Return the parts so that either the text on skills and at least one of them are sent, or neither."""
     uses_skills = any(part.part_id == SKILLS_PART and part.is_told for part in parts)
@@ -200,4 +229,6 @@ def _without_unused_skills(parts: list[SystemPart]) -> list[SystemPart]:
 
 async def plan_system(core: Core, session: ChatSessionRow) -> SystemPlan:
     """Read the inputs of a session's system message, once per turn so that all its requests have the same prefix."""
-    return SystemPlan(await read_sources(core), SystemChoice.from_json_text(session.system), core.config.locale)
+    choice = SystemChoice.from_json_text(session.system)
+    starts = ChatStarts.from_session(session, core)
+    return SystemPlan(await read_sources(core), choice, starts, core.config.locale)

@@ -8,7 +8,7 @@ from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.live_state import LiveSessions
 from agentcore.chat.settings import AgentConfig
 from agentcore.chat.turn.tool_output import client_output
-from agentcore.chat.turn.untrusted_text import use_mark
+from agentcore.chat.untrusted_text import use_mark
 from agentcore.core.approvals import ApprovalRequest, Verdict, check_approver
 from agentcore.core.calls.call import ModelReader
 from agentcore.core.calls.result_shortening import ArtifactReading

@@ -11,7 +11,7 @@ from agentcore.chat.model.system_message_text import Instructions
 from agentcore.chat.system import SystemPart
 from agentcore.chat.texts import Locale, localized_text
 from agentcore.chat.turn.text_tool_call_format import WrittenForm, format_call, format_signature, write_examples
-from agentcore.chat.turn.untrusted_text import mark_untrusted, one_line
+from agentcore.chat.untrusted_text import mark_untrusted, one_line
 from agentcore.net import host_of
 from agentcore.tool_formats import DIALECTS
 

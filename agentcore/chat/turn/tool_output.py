@@ -6,7 +6,7 @@ from typing import Any
 from agentcore.api import ArtifactLink, Audio, EmbeddedResource, Image, Text
 from agentcore.chat.limits import EDITED_BYTES
 from agentcore.chat.texts import result_text
-from agentcore.chat.turn.untrusted_text import mark_untrusted
+from agentcore.chat.untrusted_text import mark_untrusted
 from agentcore.core.calls.call import CallOutcome
 from agentcore.core.calls.result_shortening import ArtifactReading, SaveArtifact, truncate_text
 from agentcore.documents import PICTURES

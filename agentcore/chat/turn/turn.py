@@ -78,12 +78,15 @@ class TurnPlan:
         agent: The agent whose instructions and tools apply.
         choice: The model.
         system: Inputs of the system message.
+        starts_to_store: What the session begins with, as JSON text, to be stored with its first message; None: it is
+            stored already, or not known yet.
     """
 
     session: ChatSessionRow
     agent: AgentConfig
     choice: ModelChoice
     system: SystemPlan
+    starts_to_store: str | None = None
 
 
 class Turn:
@@ -311,6 +314,8 @@ class Turn:
         chosen = {"model": message.model, "agent_id": message.agent_id}
         brought = self._client.to_row()
         values = {name: value for name, value in chosen.items() if value}
+        if self._plan.starts_to_store is not None:
+            values["chat_starts"] = self._plan.starts_to_store
         if not self._title:
             words = message.text.split() or [view.name for view in views]
             self._title = values["title"] = " ".join(words)[:TITLE_CHARS]

@@ -18,7 +18,7 @@ from agentcore.chat.settings import ChatSettings
 from agentcore.chat.system import plan_system
 from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.stopping import StoppedTurn
-from agentcore.chat.turn.untrusted_text import use_mark
+from agentcore.chat.untrusted_text import use_mark
 from agentcore.core.calls.call import ModelReader
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
@@ -311,12 +311,14 @@ class Turns:
         choice = settings.choose_model(session.model or None, agent)
         if stream.live.model_scales.writes_calls(choice.full_name):
             choice = choice.model_copy(update={"tools": "prompted"})
-        plan = turns.TurnPlan(
-            session,
-            agent,
-            choice,
-            await plan_system(self._core, session),
-        )
+        system = await plan_system(self._core, session)
+        for start in system.starts.told:
+            if start.untrusted and agent.offers_tool(start.tool):
+                await self._core.policy.record_untrusted_source(session_id, start.tool)
+        # while modules start, what they tell is not complete
+        is_first = session.chat_starts is None and not self._core.registry.list_starting_modules()
+        starts = system.starts.model_dump_json() if is_first else None
+        plan = turns.TurnPlan(session, agent, choice, system, starts)
         made: Turn = turns.Turn(self._core, engine, plan, stream, self._readers)
         return made
 

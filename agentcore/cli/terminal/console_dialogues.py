@@ -18,6 +18,7 @@ Waiting = ApprovalRequest | PolicyChange | Pairing
 _SCOPES: tuple[KeyScope, ...] = get_args(KeyScope)
 _YES = frozenset(("y", "yes"))
 _NO = frozenset(("n", "no"))
+_READING = "reading"
 
 
 class Dialogue(Protocol):
@@ -104,14 +105,27 @@ class _Change:
         return f"Apply it? Type {self.proof.expected_input('y')}, or n."
 
     def format_help(self) -> str:
-        return f"  {self.proof.expected_input('y'):<15} apply exactly this\n  n               refuse it"
+        lines = [f"  {self.proof.expected_input('y'):<15} apply exactly this", "  n               refuse it"]
+        if self.asked.proposal.reading_tools:
+            also = self.proof.expected_input("y", _READING)
+            lines.append(f"  {also}  apply it, and treat as reading what is read-only according to the server")
+            lines.append(f"  {also} TOOL …  only these tools")
+        return "\n".join(lines)
 
     async def handle_line(self, line: str) -> str | None:
-        word = _read_yes_or_no(self.proof, line)
-        if word is None:
+        offered = self.asked.proposal.reading_tools
+        typed = _read_yes_or_no(self.proof, line, takes_rest=bool(offered))
+        if typed is None:
             return None
-        approved = word[0] in _YES
-        await self._core.policy_changes.decide_change(self.asked.change_id, approved=approved, by=TERMINAL)
+        approved = typed[0] in _YES
+        words = typed[1].split()
+        reading = (tuple(words[1:]) or offered) if words else ()
+        if approved and (words[:1] not in ([], [_READING]) or not set(reading) <= set(offered)):
+            write_line(f"After y, type nothing, {_READING}, or {_READING} and some of {', '.join(offered)}.")
+            return None
+        await self._core.policy_changes.decide_change(
+            self.asked.change_id, approved=approved, by=TERMINAL, reading=reading if approved else ()
+        )
         return "Applied." if approved else "Refused."
 
 

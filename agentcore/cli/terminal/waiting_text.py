@@ -32,6 +32,9 @@ def change_text(change: PolicyChange, stream: Any = None) -> str:
     for file, text in proposal.diff:
         lines.append(f"  {all_visible(file)}")
         lines += (diff_line(line, stream) for line in text.rstrip("\n").split("\n"))
+    if proposal.reading_tools:
+        lines.append("  read-only, according to the server (type ? for how to treat them so)")
+        lines += (f"    {all_visible(name)}" for name in proposal.reading_tools)
     return "\n".join(lines)
 
 

@@ -4,12 +4,13 @@ import hashlib
 import json
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import structlog
 
-from agentcore.api import Principal, ToolDefinition, ToolView
+from agentcore.api import Effect, Principal, ToolDefinition, ToolView
 from agentcore.core.approvals.policy_changes import PolicyChanges, Proposal
 from agentcore.errors import ToolError
 from agentcore.store.seen_definitions import SeenDefinitions, Verdict
@@ -31,6 +32,21 @@ _WORD = re.compile(r"[A-Za-z0-9_-]{6,64}")
 Use = Callable[[str], Awaitable[object]]
 """Reads a module's tools again."""
 
+SaveEffects = Callable[[str, Mapping[tuple[str, ...], Collection[Effect]]], Awaitable[object]]
+"""Writes effects of tools to a module's block in app.json, by the paths of their settings in it. Raises `ToolError` or
+`ConfigError` if they cannot be written."""
+
+ReloadBlock = Callable[[str], Awaitable[object]]
+"""Starts a module anew with its changed block."""
+
+
+class _Pending(NamedTuple):
+    """What the user is asked about: texts by name, names of tools of other modules, and tools with a claim."""
+
+    texts: dict[str, str]
+    others: set[str]
+    claims: dict[str, ToolDefinition]
+
 
 class Offered(NamedTuple):
     """The tools of a module and its instructions for models."""
@@ -49,16 +65,27 @@ class DefinitionReview:
         store: Stores the user's decisions.
         changes: Where the user decides.
         use: Reads a module's tools again.
+        save_effects: Saves claimed effects that the user accepts.
+        reload_block: Has a module use them.
     """
 
-    def __init__(self, store: SeenDefinitions, changes: PolicyChanges, use: Use) -> None:
+    def __init__(
+        self,
+        store: SeenDefinitions,
+        changes: PolicyChanges,
+        use: Use,
+        save_effects: SaveEffects,
+        reload_block: ReloadBlock,
+    ) -> None:
         self._store = store
         self._changes = changes
         self._use = use
+        self._save_effects = save_effects
+        self._reload_block = reload_block
         self._accepted: dict[str, dict[str, str]] = {}
         self._refused: dict[str, dict[str, str]] = {}
-        self._proposed: dict[str, tuple[str, dict[str, str]]] = {}
-        self._wanted: dict[str, tuple[dict[str, str], set[str]]] = {}
+        self._proposed: dict[str, tuple[str, _Pending]] = {}
+        self._wanted: dict[str, _Pending] = {}
         self._deciding: set[str] = set()
 
     async def load_decisions(self) -> None:
@@ -70,11 +97,12 @@ class DefinitionReview:
     def withhold_unreviewed_tools(
         self,
         module: str,
-        offered: Iterable[ToolDefinition],
+        offered: Sequence[ToolDefinition],
         instructions: str,
         known: Iterable[str],
         *,
         is_shared: bool = False,
+        has_block: bool = False,
     ) -> frozenset[str]:
         """Return the names of the tools that wait for the user, and propose those that the user has not refused.
 
@@ -84,6 +112,7 @@ class DefinitionReview:
             instructions: Its instructions for models; while they wait, `INSTRUCTIONS` is among the names.
             known: Names of tools of other modules, for pointing out a text that mentions them.
             is_shared: True if others offer the same under this name, so that their pending definitions stay pending.
+            has_block: True if the module is made of a block of app.json, so that claims of effects can be accepted.
         """
         texts = _definition_texts(offered, instructions)
         accepted = self._accepted.get(module, {})
@@ -91,7 +120,10 @@ class DefinitionReview:
         waits = [name for name, text in texts.items() if accepted.get(name) != text]
         asked = [name for name in waits if refused.get(name) != texts[name]]
         if asked or not is_shared:
-            self._propose_definitions(module, {name: texts[name] for name in asked[:AT_ONCE]}, set(known))
+            shown = {name: texts[name] for name in asked[:AT_ONCE]}
+            claims = {each.name: each for each in offered if has_block and each.claim is not None}
+            claims = {name: definition for name, definition in claims.items() if name in shown}
+            self._propose_definitions(module, _Pending(shown, set(known), claims))
         return frozenset(waits)
 
     def get_review_status(self, module: str, definition: ToolDefinition) -> Literal["accepted", "refused", "waiting"]:
@@ -145,22 +177,23 @@ class DefinitionReview:
 
     def withdraw_proposal(self, module: str) -> None:
         """The module stops: nothing of it waits any more, and what was refused is asked about when it starts again."""
-        change_id, _ = self._proposed.pop(module, ("", {}))
+        change_id, _ = self._proposed.pop(module, ("", None))
         self._wanted.pop(module, None)
         self._changes.withdraw_change(change_id)
         self._refused.pop(module, None)
 
     def ask_again(self) -> None:
         """Ask about what should wait and does not: a stop has swept it away, or too much waited before it."""
-        for module, (texts, others) in tuple(self._wanted.items()):
-            self._propose_definitions(module, texts, others)
+        for module, pending in tuple(self._wanted.items()):
+            self._propose_definitions(module, pending)
 
-    def _propose_definitions(self, module: str, texts: dict[str, str], others: set[str]) -> None:
+    def _propose_definitions(self, module: str, pending: _Pending) -> None:
         if module in self._deciding:
             return  # its tools are read again afterwards
-        change_id, before = self._proposed.get(module, ("", {}))
+        texts, others, claims = pending
+        change_id, before = self._proposed.get(module, ("", None))
         is_waiting = any(change.change_id == change_id for change in self._changes.waiting)
-        if is_waiting and before == texts:
+        if is_waiting and before is not None and (before.texts, before.claims) == (texts, claims):
             return
         if is_waiting:
             self._changes.withdraw_change(change_id)
@@ -168,27 +201,43 @@ class DefinitionReview:
         self._wanted.pop(module, None)
         if not texts:
             return
-        self._wanted[module] = (texts, others)
+        self._wanted[module] = pending
         accepted = self._accepted.get(module, {})
         labels = {name: _label_tool(name, text, others) for name, text in texts.items()}
         diff = tuple((labels[name], _diff(labels[name], accepted.get(name, ""), text)) for name, text in texts.items())
-        proposal = Proposal("definitions", module, tuple(texts), diff, lasts=True)
+        proposal = Proposal("definitions", module, tuple(texts), diff, lasts=True, reading_tools=tuple(claims))
         try:
             change = self._changes.propose_change(
                 proposal,
                 _SERVER,
                 partial(self._accept_proposal, module, texts),
                 partial(self._refuse_proposal, module, texts),
+                partial(self._accept_as_reading, module, pending),
             )
         except ToolError as exc:
             log.warning("definitions_not_shown", module=module, reason=exc.message)
             return
-        self._proposed[module] = (change.change_id, texts)
+        self._proposed[module] = (change.change_id, pending)
 
     async def _accept_proposal(self, module: str, texts: dict[str, str]) -> None:
         await self._store_verdict(module, texts, "accepted")
         self._accepted.setdefault(module, {}).update(texts)
         await self._use(module)
+
+    async def _accept_as_reading(self, module: str, pending: _Pending, chosen: frozenset[str]) -> None:
+        claims = {
+            claim.setting: (definition, claim.effects)
+            for name, definition in pending.claims.items()
+            if name in chosen and (claim := definition.claim) is not None
+        }
+        with self._deciding_on(module):
+            await self._save_effects(module, {setting: effects for setting, (_, effects) in claims.items()})
+            # with these effects the module offers what was shown, which differs in nothing else
+            as_reading = {each.name: definition_text(each.with_claim_accepted()) for each, _ in claims.values()}
+            texts = pending.texts | as_reading
+            await self._store.save_decision(module, texts, "accepted")
+        self._accepted.setdefault(module, {}).update(texts)
+        await self._reload_block(module)
 
     async def _refuse_proposal(self, module: str, texts: dict[str, str]) -> None:
         await self._store_verdict(module, texts, "refused")
@@ -196,13 +245,19 @@ class DefinitionReview:
         await self._use(module)
 
     async def _store_verdict(self, module: str, texts: dict[str, str], verdict: Verdict) -> None:
+        with self._deciding_on(module):
+            await self._store.save_decision(module, texts, verdict)
+
+    @contextmanager
+    def _deciding_on(self, module: str) -> Iterator[None]:
+        """Propose nothing of a module meanwhile. If the decision cannot be stored, the same is asked again."""
         self._deciding.add(module)
         try:
-            await self._store.save_decision(module, texts, verdict)
+            yield
+            self._wanted.pop(module, None)
         finally:
             self._deciding.discard(module)
             self._proposed.pop(module, None)
-            self._wanted.pop(module, None)
 
 
 def definition_fingerprint(definition: ToolDefinition) -> str:

@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 
 import structlog
@@ -20,6 +20,9 @@ log = structlog.get_logger(__name__)
 Apply = Callable[[], Awaitable[object]]
 """Carries a change out, exactly as it was shown; raises where that cannot be done any more."""
 
+ApplyReading = Callable[[frozenset[str]], Awaitable[object]]
+"""The same with the tools that the user has chosen to treat as reading."""
+
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
@@ -32,6 +35,7 @@ class Proposal:
         diff: File and unified diff, with secrets masked; without a file, lines that begin with a sign.
         lasts: True if it waits as long as the server runs, because its subject does not change by itself.
         session_id: The chat that it is about, whose title is its subject; empty: it is about none.
+        reading_tools: Tools that the user may choose to treat as reading when applying the change.
     """
 
     kind: str
@@ -40,6 +44,7 @@ class Proposal:
     diff: tuple[tuple[str, str], ...] = ()
     lasts: bool = False
     session_id: str = ""
+    reading_tools: tuple[str, ...] = ()
 
     def covers(self, earlier: "Proposal") -> bool:
         """True if this proposal replaces an earlier one completely, because it contains all of its parts."""
@@ -72,6 +77,7 @@ class _Waiting:
     change: PolicyChange
     apply: Apply = field(repr=False)
     refuse: Apply | None = field(repr=False)
+    apply_reading: ApplyReading | None = field(repr=False)
 
 
 class PolicyChanges:
@@ -94,11 +100,23 @@ class PolicyChanges:
         return [entry.change for entry in self._waiting.values()]
 
     def propose_change(
-        self, proposal: Proposal, principal: Principal, apply: Apply, refuse: Apply | None = None
+        self,
+        proposal: Proposal,
+        principal: Principal,
+        apply: Apply,
+        refuse: Apply | None = None,
+        apply_reading: ApplyReading | None = None,
     ) -> PolicyChange:
-        """Request a decision on a change; `refuse` is called if the user refuses it.
+        """Request a decision on a change.
 
         It replaces an earlier proposal of the same principal about the same parts, such as a key with a typo.
+
+        Args:
+            proposal: What the user is shown.
+            principal: Who requests it.
+            apply: Called if the user applies it.
+            refuse: Called if the user refuses it.
+            apply_reading: Called in place of `apply` if the user has chosen some of `proposal.reading_tools`.
 
         Raises:
             ToolError: `too_many_waiting`.
@@ -115,7 +133,7 @@ class PolicyChanges:
         now_ms = time.time_ns() // 1_000_000
         expires_at_ms = None if proposal.lasts else now_ms + int(self._wait_s * 1000)
         change = PolicyChange(f"change_{secrets.token_hex(8)}", proposal, principal, now_ms, expires_at_ms)
-        self._waiting[change.change_id] = _Waiting(change, apply, refuse)
+        self._waiting[change.change_id] = _Waiting(change, apply, refuse, apply_reading)
         self._events.publish(
             "policy.requested",
             {
@@ -127,24 +145,38 @@ class PolicyChanges:
         )
         return change
 
-    async def decide_change(self, change_id: str, *, approved: bool, by: str) -> None:
+    async def decide_change(self, change_id: str, *, approved: bool, by: str, reading: Collection[str] = ()) -> None:
         """Apply a change, or refuse it; a second decision on one change finds nothing.
 
+        Args:
+            change_id: The change.
+            approved: True to apply it.
+            by: Who decides.
+            reading: Those of the change's `reading_tools` that are treated as reading from then on.
+
         Raises:
-            ToolError: `change_not_found`: unknown, expired, or decided already; or the reason why it cannot be applied.
+            ToolError: `change_not_found`: unknown, expired, or decided already; `invalid_arguments`: `reading` has a
+                tool that may not be chosen, and the change waits on; or the reason why it cannot be applied.
         """
         self._drop_expired()
-        entry = self._waiting.pop(change_id, None)
+        entry = self._waiting.get(change_id)
         if entry is None:
             message = f"no change {change_id!r} waits: it was decided, or has expired"
             raise ToolError("change_not_found", message, change_id=change_id)
+        if unknown := sorted(set(reading) - set(entry.change.proposal.reading_tools)):
+            message = f"{', '.join(unknown)} cannot be treated as reading: the change offers no such choice"
+            raise ToolError("invalid_arguments", message, tools=unknown)
+        del self._waiting[change_id]
         if not approved:
             self._publish_end(entry.change, "refused", by)
             if entry.refuse is not None:
                 await entry.refuse()
             return
         try:
-            await entry.apply()
+            if reading and entry.apply_reading is not None:
+                await entry.apply_reading(frozenset(reading))
+            else:
+                await entry.apply()
         except BaseException:
             self._publish_end(entry.change, "failed", by)
             raise

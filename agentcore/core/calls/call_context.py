@@ -44,6 +44,7 @@ class CallServices:
     conversation: ConversationSlot
     make_call: Callable[[CallRequest, Notify | None], Coroutine[Any, Any, CallOutcome]]
     places: ModuleHosts
+    name_untrusted_sources: Callable[[str], Sequence[str]]
 
 
 class CallContext(ThreadedContext):
@@ -188,6 +189,10 @@ class CallContext(ThreadedContext):
     async def client_roots(self) -> Sequence[str]:
         asker = self._call.request.asker
         return () if asker is None else await asker.roots()
+
+    async def untrusted_sources(self) -> Sequence[str]:
+        call = self._call
+        return () if call.is_made_by_user else tuple(self._services.name_untrusted_sources(call.session_id))
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         return await self._call_tool(tool, arguments)

@@ -68,7 +68,7 @@ class Calls:
         self._approvals = approvals
         self._explain = explain
         self._services = services = CallServices(
-            workspace, store, events, resources, conversation, self.run_call, places
+            workspace, store, events, resources, conversation, self.run_call, places, policy.sources.name_all
         )
         self.preparation = Preparation(registry, services)
         self.permission = Permission(policy, approvals, self.preparation, workspace, page_scripts)

@@ -20,6 +20,7 @@ from agentcore.api.definition import (
     SESSION_ONLY,
     DisplayRole,
     Effect,
+    EffectsClaim,
     HostAlias,
     Keep,
     ResourceUse,
@@ -88,6 +89,7 @@ _HINTS: Mapping[str, str] = MappingProxyType(
         "openWorldHint": "open_world",
     }
 )
+_CLAIMABLE: frozenset[Effect] = frozenset(("read", "egress"))
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
 _RESOURCE_KEYS = ("type", "argument", "create", "key", "skip_queue", "not_found")
 
@@ -132,6 +134,7 @@ def read_definition(given: Any) -> ToolDefinition:
         parallel=read_flag(raw["parallel"], f"parallel {of}"),
         host_alias=_read_host_alias(raw["host_alias"], of),
         reads=read_resources(raw["reads"], f"reads {of}"),
+        claim=_read_claim(raw["claim"], of),
     )
     if is_plain and "session" in definition.effects:
         # a plain definition may come from elsewhere, such as another server, which must not permit calls
@@ -216,6 +219,7 @@ def _fields_of_dict(given: Any) -> dict[str, Any]:
         "parallel": raw.get("parallel") or False,
         "host_alias": None,
         "reads": (),
+        "claim": None,
     }
 
 
@@ -368,6 +372,21 @@ def _read_host_alias(value: Any, of: str) -> HostAlias | None:
     if len(pydantic_core.to_json(arguments)) > _ALIAS_BYTES:
         raise ValueError(f"arguments of {where} have more than {_ALIAS_BYTES:,} bytes")
     return HostAlias(name, arguments)
+
+
+def _read_claim(value: Any, of: str) -> EffectsClaim | None:
+    where = f"claim {of}"
+    if value is None:
+        return None
+    if not isinstance(value, EffectsClaim):
+        raise WrongValueError(where, "an EffectsClaim, or None", value)
+    effects = _read_effects(value.effects, f"effects of {where}")
+    if not effects <= _CLAIMABLE:
+        raise ValueError(f"effects of {where} must be some of {sorted(_CLAIMABLE)}, not {sorted(effects)}")
+    setting = tuple(read_texts(value.setting, f"setting of {where}", "the path of a setting"))
+    if not setting:
+        raise ValueError(f"setting of {where} must not be empty")
+    return EffectsClaim(effects, _read_annotations(value.annotations, f"of {where}"), setting)
 
 
 def _find_contradictions(definition: ToolDefinition) -> Iterator[str]:

@@ -6,7 +6,7 @@ has only for a part of its life is in one dataclass, and goes away as a whole.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
@@ -261,6 +261,20 @@ class Waiting:
     retry_at_ms: int | None = None
 
 
+class ChatStart(NamedTuple):
+    """What models are told by a module when a chat begins.
+
+    Args:
+        tool: Only models that may call this tool of the module get it.
+        text: The text.
+        untrusted: More text, which content from outside may have caused.
+    """
+
+    tool: str
+    text: str
+    untrusted: str
+
+
 @dataclass(slots=True)
 class Registered:
     """Everything that a module registers while it runs. Not frozen: its threads may register something at any time.
@@ -270,12 +284,14 @@ class Registered:
         report: Returns its current status; None: it has no report.
         login: Its login for the user; None: there is none.
         waiting: Why it cannot work now; None: it works.
+        chat_starts: What models are told when a chat begins, by tool.
     """
 
     instructions: str = ""
     report: ReadReport | None = None
     login: ModuleLogin | None = None
     waiting: Waiting | None = None
+    chat_starts: dict[str, ChatStart] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -776,6 +792,19 @@ class ModuleRecord:
     def offer_instructions(self, text: str) -> None:
         """It has set instructions for models, which count once its offer is read again."""
         self._live.registered.instructions = text
+
+    def set_chat_start(self, start: ChatStart) -> None:
+        """It has set what models are told when a chat begins."""
+        if start.text or start.untrusted:
+            self._live.registered.chat_starts[start.tool] = start
+        else:
+            self._live.registered.chat_starts.pop(start.tool, None)
+
+    @property
+    def chat_starts(self) -> Sequence[ChatStart]:
+        """What models are told when a chat begins; nothing of a module whose texts the user would have to review."""
+        is_own = not self.host and not self.manifest.definitions_need_review
+        return tuple(self._live.registered.chat_starts.values()) if is_own else ()
 
     def publish_offer(self, offer: Offer) -> None:
         """What it offers was read, and compared with what the user has reviewed."""

@@ -20,7 +20,7 @@ from agentcore.core.declarations.hosted_names import host_in
 from agentcore.core.declarations.module_storage import ModuleStorage
 from agentcore.core.events import Event, EventBus
 from agentcore.core.modules.host_protocols import ModuleHosts
-from agentcore.core.modules.module_record import ModuleRecord, Waiting
+from agentcore.core.modules.module_record import ChatStart, ModuleRecord, Waiting
 from agentcore.core.modules.routes import ModuleRoute, RouteTable
 from agentcore.core.modules.runtime_arguments import ReadingRuntime
 from agentcore.core.resources.module_resources import ModuleResources
@@ -77,6 +77,7 @@ class ModuleRuntime(ReadingRuntime):
             "record": self._append_notice,
             "definitions": self._refresh_tools,
             "instruct": self._set_instructions,
+            "chats.tell": self._set_chat_start,
             "served.changed": self._publish_served_change,
         }
 
@@ -221,6 +222,9 @@ class ModuleRuntime(ReadingRuntime):
         if text != self._record.offered_instructions:
             self._record.offer_instructions(text)
             self._tools_changed(self._record)
+
+    def _set_chat_start(self, tool: str, text: str, untrusted: str) -> None:
+        self._record.set_chat_start(ChatStart(tool, text, untrusted))
 
     def _publish_served_change(self, address: str) -> None:
         self._services.events.publish("tools.servedChanged", {"module": self.name, "address": address}, kept=False)

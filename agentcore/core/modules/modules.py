@@ -221,6 +221,17 @@ class Modules:
         loaded = [record for record in self.records.values() if record.block_model is not None]
         return {each.found.family.key: each.block_model for each in loaded if isinstance(each.found, FamilyMember)}
 
+    def find_block(self, name: str) -> tuple[str, str]:
+        """Return the location in app.json of the block of which a module is made.
+
+        Raises:
+            ToolError: `module_not_found`: there is no such module, or it is made of no block.
+        """
+        found = self.get_record(name).found
+        if not isinstance(found, FamilyMember):
+            raise ToolError("module_not_found", f"module {name!r} is made of no block of app.json", module=name)
+        return found.path
+
     async def reload_changed_blocks(self, paths: Collection[tuple[str, ...]]) -> None:
         """Reload modules whose blocks were changed with the user's approval, unless their code has changed, too.
 

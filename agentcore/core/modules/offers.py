@@ -11,6 +11,7 @@ import structlog
 from agentcore.core.approvals.definition_review import INSTRUCTIONS, DefinitionReview
 from agentcore.core.containment.foreign_error import log_failure
 from agentcore.core.declarations.hosted_names import is_member
+from agentcore.core.discovery.families import FamilyMember
 from agentcore.core.events import EventBus
 from agentcore.core.modules import loader
 from agentcore.core.modules.hook_calls import call_hook
@@ -81,6 +82,7 @@ class Offers:
             instructions,
             others,
             is_shared=is_member(record.host),
+            has_block=isinstance(record.found, FamilyMember),
         )
         return replace(
             offer,

@@ -24,6 +24,10 @@ class UntrustedSources:
         """True if a session has read from a source before."""
         return source in self._rows.get(session_id, ())
 
+    def name_all(self, session_id: str) -> list[str]:
+        """Return the names of all sources of a session, accepted ones too, oldest first."""
+        return list(self._rows.get(session_id, ()))
+
     def open_ones(self, session_id: str) -> list[SourceRow]:
         """Return the sources of a session that are not accepted, oldest first."""
         return [row for row in self._rows.get(session_id, {}).values() if row.accepted_by is None]

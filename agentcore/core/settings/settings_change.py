@@ -3,10 +3,13 @@
 Settings of a module are written to `modules/KEY.json`, which overrides app.json; those of the server are in app.json.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pydantic import BaseModel
+
+from agentcore.config import AppConfig, ConfigChangedError, ConfigError
 from agentcore.config.json_edit import without_value
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
 from agentcore.config.layers import Origin
@@ -71,6 +74,26 @@ def plan_changes(document: SettingsDocument, changes: Sequence[SettingChange]) -
         if not change.is_removal and not _is_equal(after.value_at(change.path), change.value):
             raise _overridden_error(after, change.path)
     return SettingsPlan(document, after)
+
+
+def save_block_settings(
+    config: AppConfig, models: Mapping[str, type[BaseModel] | None], changes: Sequence[SettingChange]
+) -> None:
+    """Write settings of blocks to app.json, all of them or none; reads and writes files.
+
+    Args:
+        config: As the server started with it.
+        models: The models of the blocks of families, by key, as far as their code is loaded.
+        changes: The settings, by their paths in app.json.
+
+    Raises:
+        ToolError: `config_changed`, `config_not_written`, and those of `plan_changes`.
+    """
+    try:
+        plan_changes(SettingsSubject.of_app(config, blocks=models).read_document(), changes).write()
+    except ConfigError as exc:
+        kind = "config_changed" if isinstance(exc, ConfigChangedError) else "config_not_written"
+        raise ToolError(kind, f"{exc}; nothing was changed", retryable=True) from exc
 
 
 def _check_change(document: SettingsDocument, change: SettingChange) -> None:

@@ -64,6 +64,7 @@ class RemoteRuntime(ReadingRuntime):
         self._resources = ModuleResources(resources, name)
         self._secrets: ModuleSecrets | None = None
         self._instructions = ""
+        self._chat_starts: dict[str, dict[str, Any]] = {}
         self._next = 0
         self._handlers: dict[int, Callable[[Mapping[str, Any]], None]] = {}
         self._patterns: dict[int, str] = {}
@@ -170,6 +171,8 @@ class RemoteRuntime(ReadingRuntime):
             if arguments["text"] == self._instructions:
                 return
             self._instructions = arguments["text"]
+        if operation.function is Runtime.tell_new_chats:
+            self._chat_starts[arguments["tool"]] = arguments
         if operation.function is Runtime.note:
             self._notes[arguments["subject"]] = arguments
         if operation.function is Runtime.set_waiting:
@@ -211,6 +214,8 @@ class RemoteRuntime(ReadingRuntime):
             self._send_requirement(requirement)
         if self._instructions:
             self._send_operation(_OPERATIONS["instruct"], {"text": self._instructions})
+        for start in self._chat_starts.values():
+            self._send_operation(_OPERATIONS["chats.tell"], start)
 
     @property
     def instructions(self) -> str:

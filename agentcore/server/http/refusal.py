@@ -17,6 +17,7 @@ _STATUS = {
     "call_not_found": HTTPStatus.NOT_FOUND,
     "change_not_found": HTTPStatus.NOT_FOUND,
     "config_changed": HTTPStatus.CONFLICT,
+    "config_not_written": HTTPStatus.CONFLICT,
     "confirmation_required": HTTPStatus.FORBIDDEN,
     "forbidden": HTTPStatus.FORBIDDEN,
     "invalid_code": HTTPStatus.UNAUTHORIZED,

@@ -109,7 +109,8 @@ class FileDiff(WireModel):
 class WaitingChange(WireModel):
     """One change of what is allowed that waits.
 
-    `subject` is what it is about; of a chat its title, which is empty if it has none.
+    `subject` is what it is about; of a chat its title, which is empty if it has none. `reading_tools` are tools that
+    their server says only read, and which may be treated as reading along with the decision.
     """
 
     change_id: str
@@ -117,6 +118,7 @@ class WaitingChange(WireModel):
     subject: str
     paths: list[str]
     diff: list[FileDiff]
+    reading_tools: list[str]
     asked_by: AskerView
     requested_at: int
     expires_at: int | None
@@ -224,6 +226,7 @@ def waiting_change(change: PolicyChange, titles: Mapping[str, str]) -> WaitingCh
         subject=titles.get(proposal.session_id, "") if proposal.session_id else proposal.subject,
         paths=list(proposal.paths),
         diff=[FileDiff(file=file, text=text) for file, text in proposal.diff],
+        reading_tools=list(proposal.reading_tools),
         asked_by=_describe_asker(change.principal, titles),
         requested_at=change.requested_at_ms,
         expires_at=change.expires_at_ms,

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from agentcore.core.approvals import ApprovalRequest, Verdict, check_approver
+from agentcore.core.approvals.definition_review import AT_ONCE
 from agentcore.core.policy import GrantOffer, find_reach, owner_of
 from agentcore.core.review import OfferExample, find_offer_examples
 from agentcore.encoding import to_json
@@ -45,9 +46,13 @@ class Edit(StrictModel):
 
 
 class ChangeDecision(StrictModel):
-    """The person's word on one change of what is allowed."""
+    """The person's word on one change of what is allowed.
+
+    `reading` are those of its `readingTools` that are treated as reading from then on.
+    """
 
     approved: bool
+    reading: Annotated[tuple[str, ...], Field(max_length=AT_ONCE)] = ()
 
 
 class Decided(BaseModel, defer_build=True):
@@ -155,8 +160,12 @@ def _find_offer(request: ApprovalRequest, number: int | None) -> GrantOffer | No
 async def decide_change(exchange: Exchange) -> Answer:
     """Apply a policy change, or refuse it."""
     body = exchange.body
-    who = exchange.principal.name
-    await exchange.core.policy_changes.decide_change(exchange.path_values["id"], approved=body.approved, by=who)
+    await exchange.core.policy_changes.decide_change(
+        exchange.path_values["id"],
+        approved=body.approved,
+        by=exchange.principal.name,
+        reading=body.reading,
+    )
     return _ok_answer()
 
 
@@ -225,7 +234,8 @@ ROUTES = (
         "POST",
         "/api/policy-changes/{id}/decision",
         decide_change,
-        "Apply a change of what is allowed, or refuse it.",
+        "Apply a change of what is allowed, or refuse it. New definitions of tools can be applied with some treated as "
+        "reading: `reading` names them, of its `readingTools`.",
         action="change_policy",
         body=ChangeDecision,
         **_ANSWER,

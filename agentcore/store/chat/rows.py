@@ -52,6 +52,7 @@ class ChatSessionRow(NamedTuple):
         host: The host on another machine for its calls; empty: the server; None: as set by the agent.
         mark: Random name of the frames around untrusted text in the session.
         worked_ms: Working time of the current turn in milliseconds, without that in which a question waited.
+        chat_starts: What modules told when the session began, as JSON text; None: no message was stored yet.
     """
 
     session_id: str
@@ -82,6 +83,7 @@ class ChatSessionRow(NamedTuple):
     host: str | None = None
     mark: str = ""
     worked_ms: int = 0
+    chat_starts: str | None = None
 
 
 class UsedTokens(NamedTuple):

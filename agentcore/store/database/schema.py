@@ -580,6 +580,11 @@ _TURN_TIME = (
     "ALTER TABLE chat_sessions ADD COLUMN worked_ms INTEGER NOT NULL DEFAULT 0",
 )
 
+_CHAT_STARTS = (
+    # what modules told models when the session began, as JSON text
+    "ALTER TABLE chat_sessions ADD COLUMN chat_starts TEXT",
+)
+
 MIGRATIONS: tuple[tuple[Statement, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -612,6 +617,7 @@ MIGRATIONS: tuple[tuple[Statement, ...], ...] = (
     _RECORD_SEGMENTS,
     _TURN_TIME,
     _GRANT_USE,
+    _CHAT_STARTS,
 )
 """The statements of each step, in order."""
 

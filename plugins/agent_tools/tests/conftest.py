@@ -80,6 +80,12 @@ class Talk:
         await self.until("session.finished", after=began)
         return [event["tool_result"] for event in self.events[began:] if event["type"] == "session.toolResult"]
 
+    async def again(self, agent: str = "default") -> "Talk":
+        """Begin another session of the same server."""
+        async with self.server.post("/api/sessions", json={"agentId": agent}) as answer:
+            session_id = (await answer.json())["sessionId"]
+        return follow_session(self.server, session_id)
+
     async def until(self, event_type: str, *, after: int = 0) -> dict[str, Any]:
         """The first event of a type."""
         async with asyncio.timeout(60):
@@ -89,6 +95,19 @@ class Talk:
                     if event["type"] == event_type:
                         return event
                 await self.news.wait()
+
+
+def follow_session(server: ServerClient, session_id: str) -> Talk:
+    """Keep what a session tells from now on."""
+    talk = Talk(server, session_id)
+
+    def keep(event: Any) -> None:
+        if event.session_id == session_id:
+            talk.events.append(event.to_json())
+            talk.news.set()
+
+    server.running.host.events.subscribe("session.*", keep)
+    return talk
 
 
 @pytest.fixture
@@ -115,6 +134,7 @@ def start(agentcore_client: ClientFactory, provider: Provider) -> Callable[..., 
         approvals: Mapping[str, Any] | None = None,
         modules: Sequence[Any] = (),
         others: Mapping[str, Any] | None = None,
+        top: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> Talk:
         model = {"provider": "openai", "model": "m", "base_url": provider.url, "api_key_env": "TEST_KEY"}
@@ -122,19 +142,12 @@ def start(agentcore_client: ClientFactory, provider: Provider) -> Callable[..., 
             "config": {"agent_tools": settings, **(others or {})},
             "models": {"test": model},
             "approvals": {"mode": "allow"} if approvals is None else dict(approvals),
+            **(top or {}),
         }
         server = await agentcore_client(modules=["agent_tools", *modules], config=config)
         async with server.post("/api/sessions", json={}) as answer:
             session_id = (await answer.json())["sessionId"]
-        talk = Talk(server, session_id)
-
-        def keep(event: Any) -> None:
-            if event.session_id == session_id:
-                talk.events.append(event.to_json())
-                talk.news.set()
-
-        server.running.host.events.subscribe("session.*", keep)
-        return talk
+        return follow_session(server, session_id)
 
     return begin
 

@@ -91,7 +91,7 @@ def test_memories_of_the_first_version_are_found(tmp_path: Path) -> None:
         connection.commit()
     store = memory_file.MemoryStore(path)
     assert [memory.key for memory in store.search("sailing boat", 5)] == ["old"]
-    store.save("old", "Trains run at night")
+    store.save("old", memory_file.Change("Trains run at night"))
     store.close()
     again = memory_file.MemoryStore(path)
     assert [again.search(word, 5) != [] for word in ("boats", "train")] == [False, True]
@@ -159,7 +159,7 @@ def test_every_word_of_a_memory_finds_it(
     store = memory_file.MemoryStore(tmp_path_factory.mktemp("memory") / "m.sqlite3")
     words = content.encode("utf-8", "ignore").decode().replace("\0", " ").split()
     if words:
-        store.save("key", " ".join(words))
+        store.save("key", memory_file.Change(" ".join(words)))
         word = data.draw(st.sampled_from(words))
         assert [memory.key for memory in store.search(word, 5)] == ["key"]
     store.close()

@@ -8,7 +8,7 @@ import pytest
 
 from agentcore.api import CallPreview, Image, Module, ToolContext, ToolError, ToolResult, tool
 from agentcore.chat.turn.compaction import summary
-from agentcore.chat.turn.untrusted_text import mark_untrusted
+from agentcore.chat.untrusted_text import mark_untrusted
 from agentcore.secrets import is_secret_variable
 from tests.support.pictures import picture
 

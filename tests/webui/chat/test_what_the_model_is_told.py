@@ -59,6 +59,28 @@ async def test_person_sees_the_parts_before_the_first_message_and_leaves_one_out
     await expect(told.get_by_label("Instructions for this chat")).to_have_value("Be brief.")
 
 
+@pytest.mark.spec("C3", "P2")
+async def test_person_sees_what_a_chat_began_with_as_it_was_sent(open_chat):
+    chat = await open_chat()
+    pantry = chat.pantry.runtime
+    untrusted = (
+        "Saved after content from outside was read (in brackets), and not confirmed by the person:\nsoup (web_fetch)"
+    )
+    pantry.tell_new_chats("pantry_list", "Memories of earlier chats:\nbread\nsalt", untrusted=untrusted)
+    chat.provider.say("Ahoy.")
+    await chat.box.fill("hello")
+    await chat.box.press("Enter")
+    await expect(chat.messages.last).to_contain_text("Ahoy.")
+    await chat.until_idle()
+    pantry.tell_new_chats("pantry_list", "Nothing.")
+    told = await open_told(chat)
+    part = told.get_by_role("listitem").filter(has_text="What it knew when this chat began")
+    await part.get_by_label("Show the text: pantry").click()
+    text = await part.locator("pre").inner_text()
+    assert "soup (web_fetch)\n</untrusted" in text
+    assert text in system_of(chat.provider.requests[0])
+
+
 @pytest.mark.more
 async def test_it_is_accessible_and_nothing_runs_over_on_a_phone(open_chat, axe_problems, tmp_path):
     roots = folder(tmp_path, f"# Rules\n{'long-word-' * 60}\n" + "Keep lines short.\n" * 2000)

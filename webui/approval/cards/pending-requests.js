@@ -43,6 +43,7 @@ import {isCallFrame, onlyCall} from '../guard/framing.js';
  * @property {string} subject
  * @property {string[]} paths
  * @property {{file: string, text: string}[]} diff
+ * @property {string[]} readingTools  tools that their server says only read, and that may be treated so
  * @property {Requester} askedBy
  * @property {number} requestedAt
  * @property {number | null} expiresAt  null: pending as long as the server runs
@@ -153,9 +154,9 @@ class WaitingList extends Store {
     return this._decide(`/api/approvals/sessions/${encodeURIComponent(sessionId)}/answer`, {questionId, ...answer});
   }
 
-  /** @param {WaitingChange} change @param {boolean} approved */
-  decideChange(change, approved) {
-    return this._decide(`/api/policy-changes/${encodeURIComponent(change.changeId)}/decision`, {approved});
+  /** @param {WaitingChange} change @param {boolean} approved @param {string[]} reading  tools to treat as reading */
+  decideChange(change, approved, reading) {
+    return this._decide(`/api/policy-changes/${encodeURIComponent(change.changeId)}/decision`, {approved, reading});
   }
 
   /** @param {WaitingPairing} pairing @param {string[]} scopes  none: the client is refused */

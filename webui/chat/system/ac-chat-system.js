@@ -97,7 +97,7 @@ export class AcChatSystem extends Localized(LitElement) {
         <input type="checkbox" id=${inputId} aria-label=${t('chat.told.tell', {name})} .checked=${live(part.isTold)} ?disabled=${!part.canLeaveOut || this._isBusy}
           @change=${(/** @type {Event} */ event) => this._tell(part, /** @type {HTMLInputElement} */ (event.target).checked)}>
         <span class="name"><label for=${inputId}>${name}</label>
-          ${kind === 'module' || kind === 'skill' ? html`<span class="badge">${t(`chat.told.${kind}`)}</span>` : nothing}
+          ${kind === 'module' || kind === 'skill' || kind === 'start' ? html`<span class="badge">${t(`chat.told.${kind}`)}</span>` : nothing}
           ${part.isTold ? nothing : html`<span class="badge">${t('chat.told.leftOut')}</span>`}
           ${part.missingBytes ? html`<span class="badge warn">${t('chat.told.cut', {bytes: formatBytes(part.missingBytes)})}</span>` : nothing}
           ${part.lasts ? nothing : html`<span class="badge">${t('chat.told.passing')}</span>`}

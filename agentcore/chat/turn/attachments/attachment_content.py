@@ -11,7 +11,7 @@ from agentcore.chat.limits import ATTACHED_CHARS
 from agentcore.chat.session.session_view import AttachmentView
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.file_readers import FileReaders
-from agentcore.chat.turn.untrusted_text import mark_untrusted
+from agentcore.chat.untrusted_text import mark_untrusted
 from agentcore.core.calls.result_shortening import ArtifactReading, truncate_text
 from agentcore.core.core import Core
 from agentcore.documents import DOCUMENT_HEAD_BYTES, PICTURES, FittedImage, detect_document, read_csv_columns

@@ -12,7 +12,7 @@ from agentcore.chat.turn.compaction.model_history import HistoryEntry, ModelHist
 from agentcore.chat.turn.compaction.plan import CompactionResult
 from agentcore.chat.turn.compaction.summary import summary_of
 from agentcore.chat.turn.model_reply import used_tokens
-from agentcore.chat.turn.untrusted_text import use_mark
+from agentcore.chat.untrusted_text import use_mark
 from agentcore.core.core import Core
 from agentcore.store.chat import ChatSessionRow
 

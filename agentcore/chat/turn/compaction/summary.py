@@ -21,7 +21,7 @@ from agentcore.chat.texts import Locale, localized_text, result_text
 from agentcore.chat.turn.attachments import attachments_of, user_text_of
 from agentcore.chat.turn.compaction.shortening import is_untrusted
 from agentcore.chat.turn.token_estimate import text_tokens
-from agentcore.chat.turn.untrusted_text import mark_untrusted
+from agentcore.chat.untrusted_text import mark_untrusted
 from agentcore.encoding import to_json
 
 AskForText = Callable[[str], Awaitable[str]]

@@ -1,5 +1,6 @@
 """`MemoryStore`: short texts under keys that agents store across sessions, found by their words, best match first."""
 
+import json
 import re
 import sqlite3
 import threading
@@ -17,14 +18,19 @@ MEMORIES = 10_000
 CONTENT_CHARS = 50_000
 """Maximum length of one memory."""
 
-_VERSION = 1
+PREFERENCE_CHARS = 1_000
+"""Maximum length of a memory that is a preference: new chats begin with its text."""
+
+_VERSION = 2
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS memories (
     id INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
     content TEXT NOT NULL,
     created_at_ms INTEGER NOT NULL,
-    updated_at_ms INTEGER NOT NULL
+    updated_at_ms INTEGER NOT NULL,
+    is_preference INTEGER NOT NULL DEFAULT 0,
+    sources TEXT NOT NULL DEFAULT '[]'
 ) STRICT;
 CREATE VIRTUAL TABLE IF NOT EXISTS memory_terms USING fts5(
     key, content, tokenize='porter unicode61 remove_diacritics 2'
@@ -37,6 +43,11 @@ DROP TRIGGER IF EXISTS memory_changed;
 DROP TABLE IF EXISTS memory_words;
 """
 """The index of version 0 found only texts that hold every word of a query as it is written."""
+_NEW_COLUMNS = (
+    "is_preference INTEGER NOT NULL DEFAULT 0",
+    "sources TEXT NOT NULL DEFAULT '[]'",
+)
+"""Columns that versions 0 and 1 did not have."""
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 """Scripts that write words without spaces between them."""
 _COMMON = re.compile(
@@ -54,15 +65,48 @@ class Memory:
         key: Its name.
         content: The text.
         updated_at_ms: When it was last saved, in milliseconds since 1970.
+        is_preference: True if it is a wish of the person that holds in every chat.
+        sources: The untrusted content that the model had read when it saved it, by the names of its sources; none: it
+            was saved by the person, or before anything of the kind was read.
     """
 
     key: str
     content: str
     updated_at_ms: int
+    is_preference: bool = False
+    sources: tuple[str, ...] = ()
+
+    @property
+    def is_trusted(self) -> bool:
+        """True if no untrusted content can have caused it."""
+        return not self.sources
 
     def to_json(self) -> StoredMemory:
         """Return the structured result."""
-        return {"key": self.key, "content": self.content, "updatedAt": self.updated_at_ms}
+        return {
+            "key": self.key,
+            "content": self.content,
+            "updatedAt": self.updated_at_ms,
+            "preference": self.is_preference,
+            "savedAfter": list(self.sources),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is saved under a key.
+
+    Args:
+        content: The text; None: the one that is there stays.
+        is_preference: Whether it is a preference; None: as it is, and False for a new one.
+        sources: The sources of untrusted content that may have caused the change.
+        is_by_person: True if the person makes it: what is there is then trusted as well.
+    """
+
+    content: str | None
+    is_preference: bool | None = None
+    sources: tuple[str, ...] = ()
+    is_by_person: bool = False
 
 
 class MemoryStore:
@@ -77,31 +121,35 @@ class MemoryStore:
         if version < _VERSION:
             self._build_index()
 
-    def save(self, key: str | None, content: str) -> Memory:
+    def save(self, key: str | None, change: Change) -> Memory:
         """Save a text; an existing one under the key is replaced.
 
         Args:
             key: Its name; None to create one from its first words.
-            content: The text.
+            change: The text, and what is known of it.
         Raises:
-            ToolError: `memory_full`.
+            ToolError: `memory_full`, `memory_not_found` (there is no text, and none is given), `invalid_arguments` (it
+                is too long for a preference).
         """
         now = time.time_ns() // 1_000_000
         with self._lock, self._connection as connection:
-            name = key if key is not None else _free_key(connection, content)
+            name = key if key is not None else _free_key(connection, change.content or "")
+            memory = _apply_change(name, change, _find_memory(connection, name), now)
             (count,) = connection.execute("SELECT count(*) FROM memories WHERE key <> ?", (name,)).fetchone()
             if count >= MEMORIES:
                 message = f"{MEMORIES:,} memories are kept at most; delete some that are not needed any more"
                 raise ToolError("memory_full", message, limit=MEMORIES)
             connection.execute(
-                "INSERT INTO memories (key, content, created_at_ms, updated_at_ms) VALUES (?, ?, ?, ?)"
-                " ON CONFLICT (key) DO UPDATE SET content = excluded.content, updated_at_ms = excluded.updated_at_ms",
-                (name, content, now, now),
+                "INSERT INTO memories (key, content, created_at_ms, updated_at_ms, is_preference, sources)"
+                " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET content = excluded.content,"
+                " updated_at_ms = excluded.updated_at_ms, is_preference = excluded.is_preference,"
+                " sources = excluded.sources",
+                (name, memory.content, now, now, memory.is_preference, json.dumps(memory.sources)),
             )
             (memory_id,) = connection.execute("SELECT id FROM memories WHERE key = ?", (name,)).fetchone()
             connection.execute("DELETE FROM memory_terms WHERE rowid = ?", (memory_id,))
-            _add_terms(connection, memory_id, name, content)
-        return Memory(name, content, now)
+            _add_terms(connection, memory_id, name, memory.content)
+        return memory
 
     def search(self, query: str, limit: int) -> list[Memory]:
         """Return memories that contain words of the query, in any form and language, best match first."""
@@ -120,6 +168,10 @@ class MemoryStore:
     def list_newest(self, limit: int) -> list[Memory]:
         """Return the most recently saved memories, newest first."""
         return self._query("FROM memories m ORDER BY m.updated_at_ms DESC, m.id DESC LIMIT ?", [limit])
+
+    def list_preferences(self) -> list[Memory]:
+        """Return the preferences, newest first."""
+        return self._query("FROM memories m WHERE m.is_preference ORDER BY m.updated_at_ms DESC, m.id DESC", [])
 
     def delete(self, key: str) -> None:
         """Delete a memory.
@@ -144,9 +196,13 @@ class MemoryStore:
             self._connection.close()
 
     def _build_index(self) -> None:
-        """Index what a former version saved."""
+        """Index what a former version saved, and give it the columns of this one."""
         with self._connection as connection:
             connection.execute("BEGIN IMMEDIATE")
+            known = {row[1] for row in connection.execute("PRAGMA table_info(memories)")}
+            for column in _NEW_COLUMNS:
+                if column.split()[0] not in known:
+                    connection.execute(f"ALTER TABLE memories ADD COLUMN {column}")
             for statement in _DROP_FIRST_INDEX.split(";"):
                 connection.execute(statement)
             connection.execute("DELETE FROM memory_terms")
@@ -156,8 +212,49 @@ class MemoryStore:
 
     def _query(self, query: str, values: list[object]) -> list[Memory]:
         with self._lock, closing(self._connection.cursor()) as cursor:
-            rows = cursor.execute(f"SELECT m.key, m.content, m.updated_at_ms {query}", values).fetchall()
-        return [Memory(*row) for row in rows]
+            rows = cursor.execute(f"SELECT {_COLUMNS} {query}", values).fetchall()
+        return [_read_memory(*row) for row in rows]
+
+
+_COLUMNS = "m.key, m.content, m.updated_at_ms, m.is_preference, m.sources"
+
+_OF_KEY = "FROM memories m WHERE m.key = ?"
+
+
+def _read_memory(key: str, content: str, updated_at_ms: int, is_preference: int, sources: str) -> Memory:
+    return Memory(key, content, updated_at_ms, bool(is_preference), tuple(json.loads(sources)))
+
+
+def _find_memory(connection: sqlite3.Connection, key: str) -> Memory | None:
+    row = connection.execute(f"SELECT {_COLUMNS} {_OF_KEY}", (key,)).fetchone()
+    return None if row is None else _read_memory(*row)
+
+
+def _apply_change(name: str, change: Change, before: Memory | None, now_ms: int) -> Memory:
+    """Return a memory after a change.
+
+    Raises:
+        ToolError: `memory_not_found`, `invalid_arguments`.
+    """
+    content = change.content
+    inherited: tuple[str, ...] = ()
+    if content is None:
+        if before is None:
+            message = f"there is no memory {name!r} whose text could stay; give its content"
+            raise ToolError("memory_not_found", message, key=name)
+        # a text that stays keeps its mark, or a model could remove it without having read the text
+        content = before.content
+        inherited = () if change.is_by_person else before.sources
+    was_preference = before is not None and before.is_preference
+    is_preference = was_preference if change.is_preference is None else change.is_preference
+    if is_preference and len(content) > PREFERENCE_CHARS:
+        message = (
+            f"a preference has at most {PREFERENCE_CHARS:,} characters, because every chat begins with it; this one "
+            f"has {len(content):,}: shorten it, or save it with preference=false"
+        )
+        raise ToolError("invalid_arguments", message, limit=PREFERENCE_CHARS)
+    sources = tuple(dict.fromkeys([*inherited, *change.sources]))
+    return Memory(name, content, now_ms, is_preference, sources)
 
 
 def _add_terms(connection: sqlite3.Connection, memory_id: int, key: str, content: str) -> None:

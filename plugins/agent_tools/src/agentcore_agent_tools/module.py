@@ -1,5 +1,6 @@
 """`AgentTools`: the module with the tools for agents."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
@@ -21,7 +22,8 @@ from agentcore.api import (
     tool,
 )
 from agentcore_agent_tools import artifact as artifacts
-from agentcore_agent_tools.memory import CONTENT_CHARS, Memory, MemoryStore
+from agentcore_agent_tools.memory import CONTENT_CHARS, Change, Memory, MemoryStore
+from agentcore_agent_tools.memory_list import ToldMemories, describe_memories
 from agentcore_agent_tools.results import (
     AgentReport,
     ArtifactResult,
@@ -42,6 +44,9 @@ _WORK_S = 600.0
 
 _ASK_MS_MAX = 3_600_000
 _PREVIEW_CHARS = 300
+_PERSONS = frozenset(("page", "token", "cli"))
+"""Principals whose calls are the person's own."""
+
 _HOST_STATES = {
     "running": "connected",
     "away": "not connected",
@@ -58,7 +63,7 @@ Key = Annotated[
         min_length=1,
         max_length=200,
         description="The memory's name; needed to delete, made up when left out on saving.",
-        json_schema_extra=known_to_models("Needed to delete."),
+        json_schema_extra=known_to_models("To delete."),
     ),
 ]
 
@@ -104,6 +109,7 @@ class AgentTools(Module[AgentSettings]):
         """Open the memory store, and update the tools when hosts change."""
         self._documents = DocumentReader()
         self._memories = MemoryStore(runtime.data_dir / "memories.sqlite3")
+        self._tell_new_chats(describe_memories(self._memories, runtime.locale))
         runtime.subscribe("hosts.changed", lambda event: runtime.tools_changed())
 
     async def shutdown(self) -> None:
@@ -163,7 +169,7 @@ class AgentTools(Module[AgentSettings]):
         return CallPreview(effects=frozenset(("write",)) if changes else frozenset(("read",)))
 
     @tool(rank=2, effects=("read", "write"), destructive=True, open_world=False, keep="head", preview=_preview_memory)
-    def memory(
+    async def memory(
         self,
         ctx: ToolContext,
         action: Literal["save", "search", "list", "delete"],
@@ -175,30 +181,46 @@ class AgentTools(Module[AgentSettings]):
                 min_length=1, max_length=CONTENT_CHARS, description="What to save.", json_schema_extra=known_to_models()
             ),
         ] = None,
-        query: Annotated[str | None, Field(min_length=1, max_length=2000, description="Words to look for.")] = None,
+        preference: Annotated[
+            bool | None,
+            Field(
+                description="Of `save`: a wish of the person for every chat, whose text each chat begins with. Left "
+                "out: as it is.",
+                json_schema_extra=known_to_models("Sent in every chat."),
+            ),
+        ] = None,
+        query: Annotated[
+            str | None,
+            Field(min_length=1, max_length=2000, description="Words to look for.", json_schema_extra=known_to_models()),
+        ] = None,
         limit: Annotated[
             int, Field(ge=1, le=200, description="How many to give at most.", json_schema_extra=known_to_models())
         ] = 20,
     ) -> ToolResult[MemoryResult]:
-        """Remember things over sessions: save a text, search, list the newest, or delete. Never passwords or keys.
+        """Remember over sessions: save, search, list the newest, delete. Never secrets.
 
         Raises:
             ToolError: `invalid_arguments`, `memory_not_found`, `memory_full`.
         """
         store = self._require_store()
-        if action == "save":
-            saved = store.save(key, _require_argument(content, "content", action))
-            return ToolResult(f"Saved as {saved.key!r}.", {"memory": saved.to_json()})
+        if action in ("list", "search"):
+            words = None if action == "list" else _require_argument(query, "query", action)
+            found = await asyncio.to_thread(
+                lambda: store.list_newest(limit) if words is None else store.search(words, limit)
+            )
+            return _format_memories(found, await asyncio.to_thread(store.count))
         if action == "delete":
             name = _require_argument(key, "key", action)
-            store.delete(name)
-            return ToolResult(f"Deleted {name!r}.", {"deleted": name})
-        found = (
-            store.list_newest(limit)
-            if action == "list"
-            else store.search(_require_argument(query, "query", action), limit)
-        )
-        return _format_memories(found, store.count())
+            await asyncio.to_thread(store.delete, name)
+            result: ToolResult[MemoryResult] = ToolResult(f"Deleted {name!r}.", {"deleted": name})
+        else:
+            if content is None and (key is None or preference is None):
+                _require_argument(content, "content", action)
+            change = Change(content, preference, await _find_sources(ctx), ctx.principal.kind in _PERSONS)
+            saved = await asyncio.to_thread(store.save, key, change)
+            result = ToolResult(_describe_saved(saved), {"memory": saved.to_json()})
+        self._tell_new_chats(await asyncio.to_thread(describe_memories, store, self.runtime.locale))
+        return result
 
     # -- artifacts ---------------------------------------------------------------------------------------------
 
@@ -393,6 +415,9 @@ class AgentTools(Module[AgentSettings]):
         text = f"{replaced} messages are replaced by a summary." if replaced else "There was nothing to replace yet."
         return ToolResult(text, data)
 
+    def _tell_new_chats(self, told: ToldMemories) -> None:
+        self.runtime.tell_new_chats("memory", told.text, untrusted=told.untrusted)
+
     def _require_store(self) -> MemoryStore:
         assert self._memories is not None  # noqa: S101 - init has opened it
         return self._memories
@@ -415,9 +440,37 @@ def _host_line(host: HostInfo) -> str:
     return "; ".join(parts)
 
 
-def _format_memories(found: list[Memory], count: int) -> ToolResult:
+async def _find_sources(ctx: ToolContext) -> tuple[str, ...]:
+    """Return the sources of untrusted content that may have caused a call; an empty name: that cannot be known here."""
+    try:
+        return tuple(await ctx.untrusted_sources())
+    except ToolError as exc:
+        if exc.type != "host_not_allowed":
+            raise
+        return ("",)
+
+
+def _describe_saved(memory: Memory) -> str:
+    if memory.is_trusted:
+        return f"Saved as {memory.key!r}{', a preference' if memory.is_preference else ''}."
+    kept = "its text is not sent by itself" if memory.is_preference else "it is marked"
+    return f"Saved as {memory.key!r}, {_describe_mark(memory)}: {kept} until the person saves it themselves."
+
+
+def _describe_mark(memory: Memory) -> str:
+    return f"after content from outside was read ({', '.join(memory.sources) or 'unknown'})"
+
+
+def _format_memories(found: list[Memory], count: int) -> ToolResult[MemoryResult]:
+    """Return memories; with one that untrusted content may have caused, the result counts as untrusted."""
     lines = [f"{len(found)} of {count} memories"]
     for memory in found:
         text = memory.content if len(memory.content) <= _PREVIEW_CHARS else f"{memory.content[:_PREVIEW_CHARS]}…"
-        lines.append(f"{memory.key}: {text}")
-    return ToolResult("\n".join(lines), {"memories": [memory.to_json() for memory in found], "total": count})
+        kind = " [preference]" if memory.is_preference else ""
+        mark = "" if memory.is_trusted else f" [saved {_describe_mark(memory)}]"
+        lines.append(f"{memory.key}{kind}{mark}: {text}")
+    return ToolResult(
+        "\n".join(lines),
+        {"memories": [memory.to_json() for memory in found], "total": count},
+        untrusted=not all(memory.is_trusted for memory in found),
+    )

@@ -20,11 +20,17 @@ class TodoList(TypedDict):
 
 
 class StoredMemory(TypedDict):
-    """One memory; `updatedAt` in milliseconds since 1970."""
+    """One memory; `updatedAt` in milliseconds since 1970.
+
+    `preference`: whether it is sent in every chat. `savedAfter`: the sources of untrusted content that the model had
+    read when it saved it.
+    """
 
     key: str
     content: str
     updatedAt: int
+    preference: bool
+    savedAfter: list[str]
 
 
 class MemoryResult(TypedDict, total=False):

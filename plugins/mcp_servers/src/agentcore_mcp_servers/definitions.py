@@ -2,9 +2,9 @@
 
 import mcp_types as types
 
-from agentcore.api import Effect, ToolDefinition
+from agentcore.api import Effect, EffectsClaim, ToolDefinition
 from agentcore_mcp_servers.block import ServerBlock
-from agentcore_mcp_servers.hints import convert_annotations
+from agentcore_mcp_servers.hints import READING, convert_annotations
 from agentcore_mcp_servers.icons import convert_icons
 from agentcore_mcp_servers.views import Shown
 
@@ -29,7 +29,22 @@ def create_definition(tool: types.Tool, name: str, block: ServerBlock, shown: Sh
         in_views=shown.in_views,
         served_as=None if shown.is_for_models else "view",
         icons=convert_icons(tool),
+        claim=_find_claim(tool, block),
     )
+
+
+def _find_claim(tool: types.Tool, block: ServerBlock) -> EffectsClaim | None:
+    """Return what a server says of a tool that the block says nothing of: that it only reads.
+
+    What it reads it could send anywhere: an address gets it in any case, and a command has the network.
+    """
+    said = tool.annotations
+    is_open = block.find_effects(tool.name) is None and not block.agentcore.trust_annotations
+    # a name with `*` would be a pattern for other tools
+    if said is None or not said.read_only_hint or not is_open or "*" in tool.name:
+        return None
+    annotations = convert_annotations(said, READING, block)
+    return EffectsClaim(READING, annotations, ("agentcore", "effects", tool.name))
 
 
 def _infer_effects(said: types.ToolAnnotations | None, block: ServerBlock) -> tuple[Effect, ...]:

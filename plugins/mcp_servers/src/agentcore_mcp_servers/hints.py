@@ -5,7 +5,8 @@ import mcp_types as types
 from agentcore.api import Effect, ToolAnnotations
 from agentcore_mcp_servers.block import ServerBlock
 
-_READS: frozenset[Effect] = frozenset(("read", "egress"))
+READING: frozenset[Effect] = frozenset(("read", "egress"))
+"""What a tool of a server does at least: what it reads it could send anywhere."""
 
 
 def convert_annotations(
@@ -19,7 +20,7 @@ def convert_annotations(
     given = said or types.ToolAnnotations()
     is_trusted = block.agentcore.trust_annotations
     open_world = given.open_world_hint if is_trusted or given.open_world_hint else None
-    if effects <= _READS:
+    if effects <= READING:
         # MCP gives the other hints a meaning only for tools that change something
         return ToolAnnotations(read_only=True, open_world=open_world)
     return ToolAnnotations(
