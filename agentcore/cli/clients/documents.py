@@ -99,6 +99,10 @@ class _Toml:
         return tomlkit.dumps(self.value)
 
 
+_INDENTATIONS = ((2, 2, 0), (2, 4, 2), (4, 4, 0), (4, 4, 2), (4, 6, 4), (2, 3, 1))
+"""Of mappings, of the contents of lists, and of the dash before these, in columns; the first is ruamel's own."""
+
+
 class _Yaml:
     def __init__(self, text: str) -> None:
         from ruamel.yaml import YAML
@@ -111,6 +115,21 @@ class _Yaml:
             self.value = self._yaml.load(text) if text.strip() else {}
         except YAMLError as exc:
             raise ValueError(str(exc)) from exc
+        self._keep_indentation(text)
+
+    def _keep_indentation(self, text: str) -> None:
+        """Write with the indentation that leaves most lines of the text as they are; ruamel's own changes them all."""
+        lines = text.splitlines()
+
+        def count_kept_lines(widths: tuple[int, int, int]) -> int:
+            self._set_indentation(widths)
+            return sum(one == other for one, other in zip(lines, self._dump().splitlines(), strict=False))
+
+        self._set_indentation(max(_INDENTATIONS, key=count_kept_lines))
+
+    def _set_indentation(self, widths: tuple[int, int, int]) -> None:
+        mapping, sequence, offset = widths
+        self._yaml.indent(mapping=mapping, sequence=sequence, offset=offset)
 
     def with_value(self, path: Path, value: Any) -> str:
         place: Any = self.value

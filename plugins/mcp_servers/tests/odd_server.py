@@ -298,6 +298,8 @@ for line in sys.stdin:
             send(
                 {"id": asked["id"], "result": {"tools": found, "nextCursor": "1" if WAY == "circling" else str(number)}}
             )
+        case "tools/list" if WAY == "late_list" and not Path("service").exists():
+            send({"id": asked["id"], "error": {"code": -32603, "message": "its service is out of reach"}})
         case "tools/list" if WAY == "fickle":  # it is other at once, and says so
             fickle += 1
             send({"id": asked["id"], "result": {"tools": [*ONE, {"name": f"tool_{fickle}", "inputSchema": OBJECT}]}})

@@ -481,6 +481,17 @@ async def test_a_server_whose_first_start_fails_is_tried_again_until_it_starts(m
     assert "example_where" in [tool.definition.name for tool in record.withheld]
 
 
+async def test_a_server_that_does_not_list_its_tools_is_asked_again_until_it_does(mount, odd):
+    host = await mount(odd("late_list"), is_failure_expected=True)
+    record = host.host.modules.get_record("mcp_example")
+    assert (record.state, record.waiting.reason) == ("ready", "retry")
+    assert "its service is out of reach" in record.waiting.said
+    assert record.waiting.retry_at_ms is not None
+    (host.workspace / "service").touch()
+    await wait_until(lambda: record.waiting is None and record.withheld)
+    assert [tool.definition.name for tool in record.withheld] == ["example_go"]
+
+
 async def test_a_server_is_tried_again_as_soon_as_its_program_is_there(mount, plain, tmp_path, monkeypatch):
     monkeypatch.setattr("agentcore_mcp_servers.server._FIRST_PAUSE", 3600)
     programs = tmp_path / "programs"

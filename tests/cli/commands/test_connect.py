@@ -256,6 +256,26 @@ def test_servers_in_a_list_are_changed_in_their_place(place, home):
     assert file.read_text() == mine
 
 
+@pytest.mark.parametrize(
+    "lists",
+    [
+        "models:\n  - name: a\n    roles:\n      - chat\nmcpServers:\n  - name: notes\n    env:\n      KEY: value\n",
+        "models:\n    - name: a\n      roles:\n          - chat\nmcpServers:\n    - name: notes\n",
+        "models:\n- name: a\n  roles: [chat]\n  limits:\n    size: 1\nmcpServers:\n- name: notes\n",
+    ],
+)
+def test_indentation_of_lists_stays_as_it_is(place, home, lists):
+    file = home / ".continue" / "config.yaml"
+    file.parent.mkdir()
+    mine = f"name: mine\nversion: 1.0.0\n{lists}"
+    file.write_text(mine)
+    assert place.run("connect", "continue", "--yes").code == 0
+    assert file.read_text().startswith(mine)
+    assert set(servers_in(home, "continue")) == {"notes", "agentcore"}
+    assert place.run("disconnect", "continue", "--yes").code == 0
+    assert file.read_text() == mine
+
+
 def test_the_state_folder_is_written_where_the_client_would_look_elsewhere(place, home):
     state = place.environ["AGENTCORE_STATE_DIR"]
     for client, key in {"cursor": "env", "opencode": "environment", "goose": "envs", "codex": "env"}.items():

@@ -21,4 +21,9 @@ async def test_pdf_says_what_it_is_and_which_call_reads_it(host, text):
             await host.call("browser_navigate", url=str(server.make_url("/paper.pdf"))),
             await host.call("browser_snapshot"),
         ):
-            assert "It is a PDF: web_fetch with this address gives its text" in text(shown)
+            assert "It is a PDF: web_fetch with this address gives its text, and browser_screenshot shows" in text(
+                shown
+            )
+        browser_id = (await host.call("chrome_launch")).data["browserId"]
+        tab = await host.call("chrome_new_tab", browserId=browser_id, url=str(server.make_url("/paper.pdf")))
+        assert "gives its text, and chrome_screenshot shows" in text(tab)

@@ -204,3 +204,61 @@ async def test_areas_of_a_picture_are_links(act, text, odd):
 async def test_lines_of_preformatted_text_are_kept(act, text, odd):
     await act("browser_navigate", url=f"{odd}/lines")
     assert "- text: first line\n- text: second line" in text(await act("browser_snapshot"))
+
+
+# -- the same pages in tabs that are named by id ------------------------------------------------------------------
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("path", ["/image", "/script", "/stylesheet", "/frame"])
+async def test_tab_that_never_finishes_is_usable_and_says_what_is_missing(call, browser_id, tab, text, odd, path):
+    opened = await call("chrome_new_tab", browserId=browser_id, url=f"{odd}{path}", timeoutMs=20_000)
+    await call("chrome_close_tab", tabId=opened.data["tabId"])
+    for arrived in (opened, await call("chrome_navigate", tabId=tab, url=f"{odd}{path}", timeoutMs=20_000)):
+        assert f"It is still loading {odd}/never, and can be used." in text(arrived)
+    await call("chrome_click", tabId=tab, selector="button")
+    assert (await call("chrome_get_url", tabId=tab)).data["title"] == "bought"
+    await call("chrome_screenshot", tabId=tab, timeoutMs=10_000)
+
+
+@pytest.mark.more
+async def test_screenshot_of_a_tab_does_not_wait_for_a_font_for_ever(call, tab, odd):
+    await call("chrome_navigate", tabId=tab, url=f"{odd}/font", timeoutMs=20_000)
+    for arguments in ({}, {"fullPage": True}, {"selector": "button"}):
+        assert (await call("chrome_screenshot", tabId=tab, timeoutMs=10_000, **arguments)).blocks()
+
+
+@pytest.mark.more
+async def test_what_a_page_replaces_changes_nothing_for_the_tools_by_id(call, tab, odd):
+    for number, script in enumerate(REPLACED):
+        await call("chrome_navigate", tabId=tab, url=f"{odd}/replacing/{number}")
+        value = (await call("chrome_evaluate", tabId=tab, script='[1, "s", {a: [true, null]}]')).data["value"]
+        assert value == [1, "s", {"a": [True, None]}], script
+        await call("chrome_type", tabId=tab, selector="#a", text="ty")
+        await call("chrome_fill", tabId=tab, selector="#a", text="filled")
+        assert "Page" in (await call("chrome_get_text", tabId=tab)).data["text"], script
+        assert "<h1>" in (await call("chrome_get_content", tabId=tab)).data["html"], script
+        await call("chrome_wait_for", tabId=tab, selector="button")
+        await call("chrome_click", tabId=tab, selector="button")
+        assert (await call("chrome_get_url", tabId=tab)).data["title"] == "clicked", script
+        await call("chrome_screenshot", tabId=tab)
+
+
+@pytest.mark.more
+async def test_page_of_xhtml_is_read_and_filled_by_id(call, tab, odd):
+    await call("chrome_navigate", tabId=tab, url=f"{odd}/page.xhtml")
+    await call("chrome_fill", tabId=tab, selector="input", text="typed")
+    await call("chrome_fill", tabId=tab, selector="select", text="One")
+    text = (await call("chrome_get_text", tabId=tab)).data["text"]
+    for part in ("Head", "Link", "cell"):
+        assert part in text
+    await call("chrome_click", tabId=tab, selector="a")
+    await call("chrome_wait_for", tabId=tab, url=f"{odd}/clean")
+
+
+@pytest.mark.more
+async def test_area_of_a_picture_is_clicked_by_id(call, tab, odd):
+    await call("chrome_navigate", tabId=tab, url=f"{odd}/map")
+    await call("chrome_click", tabId=tab, selector="area[alt=South]")
+    await call("chrome_wait_for", tabId=tab, url=f"{odd}/lines")
+    assert (await call("chrome_get_text", tabId=tab)).data["text"] == "first line\n  second line"

@@ -1,10 +1,24 @@
 """The tools of `chrome`, in a real browser."""
 
 import asyncio
+import json
+import time
 
 import pytest
 
 pytestmark = pytest.mark.spec("B1")
+
+
+@pytest.fixture
+def put(call, tab, site):
+    """Show a page with some HTML in the tab."""
+
+    async def run(html):
+        await call("chrome_navigate", tabId=tab, url=site.url("/"))
+        script = f"document.title = ''; document.body.innerHTML = {json.dumps(html)}; 1"
+        await call("chrome_evaluate", tabId=tab, script=script)
+
+    return run
 
 
 async def test_navigation_tells_where_it_got_to(call, tab, site):
@@ -202,3 +216,95 @@ async def test_download_is_kept_as_an_artifact(call, tab, site, host):
     result = await call("chrome_navigate", tabId=tab, url=site.url("/download"))
     assert result.data["downloads"][0]["name"] == "data.csv"
     assert result.data["downloads"][0]["sizeBytes"] == 500
+
+
+@pytest.mark.more
+async def test_option_is_chosen_by_its_label_and_named(call, failure, tab, text, put):
+    await put("<select aria-label=Number><option value=2>1<option value=3>2<option value=4>3</select>")
+    chosen = await call("chrome_fill", tabId=tab, selector="select", text="2")
+    assert text(chosen) == "Filled combobox \"Number\": '2'."
+    assert (await call("chrome_evaluate", tabId=tab, script="document.querySelector('select').value")).data[
+        "value"
+    ] == "3"
+    unknown = await failure("chrome_fill", tabId=tab, selector="select", text="9")
+    assert (unknown.type, unknown.context["options"]) == ("value_rejected", ["1", "2", "3"])
+
+
+@pytest.mark.more
+async def test_box_is_checked_by_true_and_unchecked_by_false(call, tab, text, put):
+    await put("<label><input type=checkbox hidden>Terms</label>")
+    for value, became in (("true", "checked"), ("false", "not checked")):
+        assert f": {became}." in text(await call("chrome_fill", tabId=tab, selector="input", text=value))
+        checked = await call("chrome_evaluate", tabId=tab, script="document.querySelector('input').checked")
+        assert checked.data["value"] is (value == "true")
+
+
+@pytest.mark.more
+async def test_advice_names_tools_that_work_by_id(call, failure, tab, put, text, subtests):
+    """A tab of these tools is out of reach for those of `browser`."""
+    await put(
+        "<select aria-label=S><option>1</select><input type=checkbox><input type=file><h1>Head</h1>"
+        "<button onclick='showOpenFilePicker()'>Pick</button>"
+    )
+    for tool, selector, said in (
+        ("chrome_type", "select", "chrome_fill chooses an option by its label"),
+        ("chrome_type", "[type=checkbox]", "give true or false to chrome_fill"),
+        ("chrome_fill", "[type=file]", "open the page with browser_navigate"),
+        ("chrome_type", "h1", "it takes no text; name the field itself"),
+        ("chrome_click", "e99", "use a CSS selector"),
+    ):
+        with subtests.test(tool=tool, selector=selector):
+            arguments = {} if tool == "chrome_click" else {"text": "x"}
+            assert said in (await failure(tool, tabId=tab, selector=selector, timeoutMs=1000, **arguments)).message
+    shown = text(await call("chrome_click", tabId=tab, selector="button"))
+    async with asyncio.timeout(30):  # it is reported with the first result after the page has asked
+        while "The page asks for one file: no tool gives files by `tabId`" not in shown:
+            shown = text(await call("chrome_get_url", tabId=tab))
+
+
+@pytest.mark.more
+async def test_reference_of_an_ambiguous_match_is_good_until_its_element_becomes_another(call, failure, tab, put):
+    await put("<button>Delete draft A</button><button>Send</button>")
+    error = await failure("chrome_click", tabId=tab, selector="button")
+    ref = error.context["matches"][0].rpartition("ref=")[2].rstrip("]")
+    script = (
+        "onclick = () => document.title = 'clicked'; document.querySelector('button').textContent = 'Delete invoice B'"
+    )
+    await call("chrome_evaluate", tabId=tab, script=script)
+    stale = await failure("chrome_click", tabId=tab, selector=ref)
+    assert (stale.type, "name the element by a CSS selector" in stale.message) == ("stale_ref", True)
+    assert (await call("chrome_get_url", tabId=tab)).data["title"] == ""
+
+
+@pytest.mark.more
+async def test_hidden_match_does_not_count_for_waiting(call, failure, tab, put):
+    await put("<p hidden>Saved</p><p>Saved</p>")
+    await call("chrome_wait_for", tabId=tab, selector="text=Saved", timeoutMs=1000)
+    error = await failure("chrome_wait_for", tabId=tab, selector="text=Saved", state="hidden", timeoutMs=300)
+    assert error.type == "wait_timeout"
+
+
+@pytest.mark.more
+async def test_button_that_pulses_is_clicked_and_what_covers_one_is_named_within_5_seconds(call, failure, tab, put):
+    await put(
+        "<style>@keyframes pulse { 50% { transform: scale(1.2) } }</style>"
+        "<button style='animation: pulse 1s infinite'>Go</button>"
+        "<p style='position: relative'><a href=#>Under</a><b style='position: absolute; inset: 0'>Cookies</b></p>"
+    )
+    await call("chrome_click", tabId=tab, selector="button")
+    began = time.monotonic()
+    error = await failure("chrome_click", tabId=tab, selector="a")
+    assert (error.type, "Cookies" in error.message) == ("element_not_actionable", True)
+    assert time.monotonic() - began < 8
+
+
+@pytest.mark.more
+async def test_any_character_is_typed_and_nothing_into_what_takes_no_text(call, failure, tab, put):
+    await put("<h1>Head</h1><input aria-label=Field>")
+    await call("chrome_evaluate", tabId=tab, script="onkeydown = () => document.title += 'key'; 1")
+    assert (await failure("chrome_type", tabId=tab, selector="h1", text="Hello")).type == "element_not_actionable"
+    assert (await call("chrome_get_url", tabId=tab)).data["title"] == ""
+    await call("chrome_type", tabId=tab, selector="input", text="ß日é")
+    assert (await call("chrome_evaluate", tabId=tab, script="document.querySelector('input').value")).data[
+        "value"
+    ] == "ß日é"

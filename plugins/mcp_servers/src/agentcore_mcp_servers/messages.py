@@ -99,6 +99,6 @@ def _error_for(head: bytes, said: str) -> Message | None:
     if found is None or b'"method"' in head[: found.start()] or _ASKS.match(head, found.end()):
         return None
     raw = found.group(1)
-    error = types.ErrorData(code=types.INTERNAL_ERROR, message=f"the server answered with {said}")
+    error = types.ErrorData(code=types.PARSE_ERROR, message=f"the server answered with {said}")
     ident = raw[1:-1].decode("utf-8", "replace") if raw[:1] == b'"' else int(raw)
     return types.JSONRPCError(jsonrpc="2.0", id=ident, error=error)

@@ -53,7 +53,7 @@ from agentcore_mcp_servers.resources import (
     list_or_read_resources,
 )
 from agentcore_mcp_servers.results import convert_result
-from agentcore_mcp_servers.server import Server
+from agentcore_mcp_servers.server import Pauses, Server
 from agentcore_mcp_servers.server_requests import Asked
 from agentcore_mcp_servers.views import TOOL as TOOL_OF_VIEWS
 from agentcore_mcp_servers.views import Shown, create_reading_definition, read_for_view, read_views, shows_views
@@ -114,6 +114,7 @@ class McpServer(Module):
         self._is_other = False
         self._news_pace = Pace(_NEWS_AT_ONCE, _NEWS_INTERVAL_SECONDS)
         self._reading: asyncio.Task[None] | None = None
+        self._later: asyncio.Task[None] | None = None
         self._asked = Asked(default_prefix(name), None, may_sample=block.agentcore.sampling)
 
     async def init(self, runtime: Runtime) -> None:
@@ -149,10 +150,33 @@ class McpServer(Module):
     async def _read_first_tools(self) -> None:
         try:
             await self._read_tools()
-        except ToolError:
-            if self._login is None or not self._login.is_needed:
-                raise
+        except ToolError as exc:
+            if exc.type == "invalid_result" or exc.context.get("code") == types.PARSE_ERROR:
+                raise  # what it lists cannot be read, and will not be another time
+            self._read_later(exc)
+
+    def _read_later(self, failure: ToolError) -> None:
+        """Read the tools of a server that is connected, but does not list them now, such as one whose own service is
+        out of reach."""
+        if self._login is not None and self._login.is_needed:
             self._report_login(is_in=False)  # it answers the handshake, and nothing else, without a log-in
+        elif self._later is None or self._later.done():
+            self._later = self._background.start(self._read_until_listed(failure))
+
+    async def _read_until_listed(self, failure: ToolError) -> None:
+        pauses = Pauses()
+        while self._login is None or not self._login.is_needed:
+            pause_s = pauses.next_pause_s(0.0)
+            self._on_unavailable(failure, pause_s)
+            await asyncio.sleep(pause_s)
+            try:
+                await self._refresh_tools()
+            except ToolError as exc:
+                failure = exc
+            else:
+                self.runtime.set_waiting("")
+                return
+        self._report_login(is_in=False)
 
     async def shutdown(self) -> None:
         """Stop the server and all of its processes."""
@@ -315,10 +339,19 @@ class McpServer(Module):
 
     async def _on_restarted(self) -> None:
         self.runtime.set_waiting("")
-        await self._refresh_tools()
+        try:
+            await self._refresh_tools()
+        except ToolError as exc:
+            self._read_later(exc)
+            raise
 
     def _on_unavailable(self, failure: ToolError, pause_s: float | None) -> None:
-        """Report why the server could not be started, and when it is tried again; None: when the user has logged in."""
+        """Report why the server could not be started, or lists no tools.
+
+        Args:
+            failure: The reason.
+            pause_s: The pause before the next attempt, in seconds; None: it waits until the user has logged in.
+        """
         if pause_s is None:
             self._report_login(is_in=False)
             return

@@ -111,7 +111,7 @@ def require_display() -> None:
     if sys.platform.startswith("linux") and not has_display:
         raise ToolError(
             "browser_launch_failed",
-            "there is no display here, so the browser can have no window: leave out headless (browser_screenshot shows "
+            "there is no display here, so the browser can have no window: leave out headless (screenshots show "
             "the page), or start agentcore in a desktop session or with xvfb-run",
             reason="no_display",
         )

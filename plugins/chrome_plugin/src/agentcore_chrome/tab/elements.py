@@ -269,32 +269,32 @@ async def _stale_ref_error(tab: Tab, ref: str, now: str = "") -> ToolError:
     """
     reported = tab.refs.find_reported(ref)
     if reported is None:
-        message = f"no snapshot of this page gave the reference {ref!r}; take one with browser_snapshot"
+        message = f"no snapshot of this page gave the reference {ref!r}; {tab.advice.reference}"
         return ToolError("stale_ref", message, ref=ref)
     page = await tab.run_or_default(lambda: tab.read_page_tree(work_s(_LOOK_S) * 1000), None, work_s(_LOOK_S))
     lines = page.lines if page is not None else ()
     if now:
         was = f"{ref!r} was {reported.description[:_TOLD_CHARS]}, and is {now[:_TOLD_CHARS]} now"
         alike = [line.ref for line in lines if line.ref and line.description == reported.description]
-        hint = _describe_alike(reported.description, alike)
+        hint = _describe_alike(tab, reported.description, alike)
     else:
         was = f"{ref!r} was {reported.head[:_TOLD_CHARS]}, which is gone from the page"
         alike = [line.ref for line in lines if line.ref and line.head == reported.head]
-        hint = _describe_alike(reported.head, alike)
+        hint = _describe_alike(tab, reported.head, alike)
     tab.refs.mark_reported(" ".join(f"[ref={one}]" for one in alike))
     return ToolError("stale_ref", f"{was}; {hint}", ref=ref)
 
 
-def _describe_alike(told: str, alike: list[str]) -> str:
+def _describe_alike(tab: Tab, told: str, alike: list[str]) -> str:
     if not alike:
-        return "take a new snapshot"
+        return tab.advice.look_again
     if len(alike) == 1:
         role, _, name = told.partition(" ")
         if not name or role not in _FOUND_BY_ROLE:
             return f"{alike[0]!r} is like it now"
         return f"{alike[0]!r} is like it now; where the page makes it anew all the time, use 'role={role}[name={name}]'"
     shown = ", ".join(map(repr, alike[:_ALIKE])) + (" …" if len(alike) > _ALIKE else "")
-    return f"{len(alike)} are called like it now ({shown}): take a new snapshot to see which is meant"
+    return f"{len(alike)} are called like it now ({shown}): {tab.advice.tell_apart}"
 
 
 async def raise_if_blank(tab: Tab, selector: str) -> None:

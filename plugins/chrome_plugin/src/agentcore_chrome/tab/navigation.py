@@ -11,7 +11,7 @@ from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.failures import extract_headline, is_driver_error, is_driver_timeout, net_error
 from agentcore_chrome.logins import LoginChallenge
 from agentcore_chrome.tab.dialogs import only_looks
-from agentcore_chrome.tab.snapshot import IS_PDF, PDF
+from agentcore_chrome.tab.snapshot import PDF, describe_pdf
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tab.title_at_load import TitleAtLoad
 
@@ -49,7 +49,7 @@ class NavigationResult:
     load_state: str
     is_download: bool = False
     pending: tuple[str, ...] = ()
-    is_pdf: bool = False
+    kind: str = ""
     login_wanted: LoginChallenge | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -61,7 +61,7 @@ class NavigationResult:
             return f"{self.url} is a download; the page stayed where it was"
         status = f" (HTTP {self.status})" if self.status is not None else ""
         title = f" – {self.title}" if self.title else ""
-        kind = f"\n{IS_PDF}" if self.is_pdf else ""
+        kind = f"\n{self.kind}" if self.kind else ""
         return f"{self.url}{status}{title}{kind}{self._describe_pending()}"
 
     def _describe_pending(self) -> str:
@@ -250,7 +250,8 @@ async def _navigate(
         if state != "load":
             pending = await tab.run_or_default(lambda: _list_pending(tab), pending)
         is_pdf = response is not None and response.headers.get("content-type", "").startswith(PDF)
-        return NavigationResult(tab.page.url, status, title, state, pending=pending, is_pdf=is_pdf, login_wanted=wanted)
+        kind = describe_pdf(tab) if is_pdf else ""
+        return NavigationResult(tab.page.url, status, title, state, pending=pending, kind=kind, login_wanted=wanted)
 
     try:
         return await tab.run_action(run, timeout_ms)

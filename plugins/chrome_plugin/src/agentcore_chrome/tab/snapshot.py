@@ -18,7 +18,6 @@ SNAPSHOT_BYTES = 18_000
 """Limit of a snapshot; lines beyond it are counted, and can be requested with an offset."""
 
 PDF = "application/pdf"
-IS_PDF = "It is a PDF: web_fetch with this address gives its text, and browser_screenshot shows what is in view."
 NOTHING_SHOWN = "The page shows nothing; if it is still being made, wait for a text of it with browser_wait_for."
 
 _ROWS = frozenset(("row",))
@@ -80,6 +79,11 @@ async def take_snapshot(
     return Snapshot(tree, text, left_out)
 
 
+def describe_pdf(tab: Tab) -> str:
+    """Say that a page is a PDF, and how it is read."""
+    return f"It is a PDF: web_fetch with this address gives its text, and {tab.advice.picture} shows what is in view."
+
+
 async def describe_empty_page(tab: Tab) -> str:
     """Say why a snapshot shows nothing, and what to do."""
 
@@ -88,7 +92,7 @@ async def describe_empty_page(tab: Tab) -> str:
         reply = await session.send("Runtime.evaluate", {"expression": "document.contentType", "returnByValue": True})
         return str(reply["result"].get("value"))
 
-    return IS_PDF if await tab.run_or_default(read_type, "") == PDF else NOTHING_SHOWN
+    return describe_pdf(tab) if await tab.run_or_default(read_type, "") == PDF else NOTHING_SHOWN
 
 
 def filter_lines(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[Line]:

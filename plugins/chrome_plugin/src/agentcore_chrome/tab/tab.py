@@ -16,6 +16,7 @@ from agentcore_chrome.failures import browser_crashed, is_closed
 from agentcore_chrome.logins import KnownLogins, TabLogins
 from agentcore_chrome.lost_failures import ignore_failure
 from agentcore_chrome.settings import Viewport
+from agentcore_chrome.tab.advice import advice_for
 from agentcore_chrome.tab.control import Control
 from agentcore_chrome.tab.dialogs import DialogAnswer, DialogOpened, Dialogs, only_looks
 from agentcore_chrome.tab.page_tree import PageTree, read_page
@@ -94,6 +95,7 @@ class Tab:
         page: The driver's page.
         process: The browser that contains it.
         owner: The module that opened it, or its opener.
+        advice: What errors and notes advise, by the tools of that module.
         session_id: The chat session that it belongs to.
         resource_id: The id of its resource.
         opener: The tab that opened it, if a page did.
@@ -118,6 +120,7 @@ class Tab:
         self.process = process
         self.refs = refs
         self.owner = options.owner
+        self.advice = advice_for(options.owner)
         self.session_id = options.session_id
         self.resource_id = options.resource_id
         self.opener: Tab | None = None

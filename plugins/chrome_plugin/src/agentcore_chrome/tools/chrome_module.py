@@ -53,10 +53,11 @@ from agentcore_chrome.tools.arguments import (
     TabSelector,
     Url,
 )
+from agentcore_chrome.tools.form_tools import fill_field
 from agentcore_chrome.tools.module_base import EngineModule
 from agentcore_chrome.tools.result import ToolOutput, show_picture, with_image
 from agentcore_chrome.tools.script_tools import evaluate_script
-from agentcore_chrome.tools.text_input import append_text, fill_with
+from agentcore_chrome.tools.text_input import append_text
 from agentcore_chrome.tools.translations import CHROME_ZH
 
 
@@ -365,14 +366,21 @@ class Chrome(EngineModule):
         ctx: ToolContext,
         tabId: TabId,
         selector: TabElement,
-        text: Annotated[str, Field(max_length=1_000_000, description="The field's new content.")],
+        text: Annotated[
+            str,
+            Field(
+                max_length=1_000_000,
+                description="The field's new content: text, the label of an option, or true or false for a check box.",
+            ),
+        ],
         timeoutMs: ElementLimitMs = None,
     ) -> ToolResult[results.TabAction]:
-        """Empty a field and fill it with text at once."""
+        """Empty a field and fill it with text at once, or choose an option, or check a box."""
 
         async def fill(tab: Tab, hit: Hit, wait_ms: int) -> str:
-            written = await fill_with(tab, hit, text, wait_ms)
-            return f"Filled {hit.description}. {written.note}".rstrip()
+            filled = await fill_field(tab, hit, value=text, timeout_ms=wait_ms)
+            became = f": {filled.became}" if filled.became else ""
+            return f"Filled {hit.description}{became}. {filled.note}".rstrip()
 
         return await self._on_element(ctx, selector, timeoutMs, fill)
 

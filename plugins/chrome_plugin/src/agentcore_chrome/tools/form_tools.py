@@ -94,11 +94,11 @@ async def browser_fill_form(
     """Fill several fields of a form at once."""
 
     async def fill(tab: Tab) -> ToolOutput:
-        filled: list[_Filled] = []
+        filled: list[FilledField] = []
         for field in fields:
             if not field.element:
                 raise ToolError("invalid_arguments", f"a field with value {field.value!r} names no selector")
-            work = partial(_fill_field, tab, value=field.value, timeout_ms=timeoutMs or ELEMENT_MS)
+            work = partial(fill_field, tab, value=field.value, timeout_ms=timeoutMs or ELEMENT_MS)
             limit_ms = timeoutMs or DEFAULT_MS
             try:
                 done = await act_on_element(
@@ -123,7 +123,7 @@ def _with_progress(error: ToolError, element: str, done: int, wanted: int) -> To
 
 
 @dataclass(frozen=True, slots=True)
-class _Filled:
+class FilledField:
     """A field that was filled: its role and name, what was chosen in it, and a note about its content."""
 
     element: str
@@ -131,20 +131,20 @@ class _Filled:
     note: str = ""
 
 
-async def _fill_field(tab: Tab, hit: Hit, *, value: str | bool | list[str], timeout_ms: int) -> _Filled:
+async def fill_field(tab: Tab, hit: Hit, *, value: str | bool | list[str], timeout_ms: int) -> FilledField:
     """Fill one field according to its kind."""
     wait_ms = work_ms(timeout_ms)
     if isinstance(value, str) and value in ("true", "false") and (await read_field(tab, hit.locator)).kind == "check":
         value = value == "true"
     if isinstance(value, bool):
         await set_checked(tab, hit, value, wait_ms)
-        return _Filled(hit.description, "checked" if value else "not checked")
+        return FilledField(hit.description, "checked" if value else "not checked")
     chosen = await choose_options(tab, hit, [value] if isinstance(value, str) else value, wait_ms)
     if chosen is not None:
-        return _Filled(hit.description, str(chosen))
+        return FilledField(hit.description, str(chosen))
     if isinstance(value, list):
         raise ToolError("invalid_arguments", f"the field has no options to choose {value!r} from; give text")
-    return _Filled(hit.description, note=(await fill_with(tab, hit, value, wait_ms)).note)
+    return FilledField(hit.description, note=(await fill_with(tab, hit, value, wait_ms)).note)
 
 
 async def _preview_upload(pages: SessionPages, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:

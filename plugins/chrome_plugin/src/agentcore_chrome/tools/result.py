@@ -126,7 +126,7 @@ async def _collect_chooser(tab: Tab, notes: list[str], fields: dict[str, Any]) -
     tab.file_chooser_reported = True
     asked = await tab.run_or_default(lambda: chooser.element.get_attribute("webkitdirectory"), None)
     what = "one file" if not chooser.is_multiple() else "files"
-    notes.append(f"The page asks for {'a folder' if asked is not None else what}: browser_file_upload gives it.")
+    notes.append(f"The page asks for {'a folder' if asked is not None else what}: {tab.advice.chooser}.")
     fields["fileChooser"] = {"multiple": chooser.is_multiple(), "folder": asked is not None}
 
 

@@ -137,27 +137,33 @@ async def _find_field(tab: Tab, locator: "Locator", timeout_ms: int) -> "tuple[L
         if state.is_read_only and await _remains_read_only(tab, locator, timeout_ms):
             raise _not_editable(state, "it is read-only; click it, in case it opens something to choose from")
         return locator, state
-    if state.kind in _OTHER_TOOLS:
-        raise _not_editable(state, _OTHER_TOOLS[state.kind])
+    if reason := _find_other_way(tab, state):
+        raise _not_editable(state, reason)
     inner = locator.locator(_INNER)
     if await inner.count() == 1 or (await inner.count() and "-" in state.input_type):  # custom element
         state = await read_field(tab, inner.first)
         if state.is_editable:
             return inner.first, state
-    raise _not_editable(state, "it takes no text; click it, and type without a selector if it takes keys")
+    raise _not_editable(state, f"it takes no text; {tab.advice.no_field}")
+
+
+def _find_other_way(tab: Tab, state: FieldState) -> str:
+    """Return how a field that is not filled with text is operated; empty: no other way is known."""
+    match state.kind:
+        case "choice":
+            return f"it is a choice; {tab.advice.choice}"
+        case "check":
+            return f"it is a check box; {tab.advice.check}"
+        case "file":
+            return f"it takes files; {tab.advice.files}"
+        case _:
+            return ""
 
 
 async def _remains_read_only(tab: Tab, locator: "Locator", timeout_ms: int) -> bool:
     """True if a focused field stays read-only; scripts are given some time to make it editable."""
     await locator.focus(timeout=timeout_ms)
     return bool(await tab.refs.run_to_end(locator, "staysReadOnly", min(timeout_ms // 2, _READY_MS)))
-
-
-_OTHER_TOOLS = {
-    "choice": "it is a choice; use browser_select_option",
-    "check": "it is a check box; click it, or give true or false in browser_fill_form",
-    "file": "it takes files; use browser_file_upload",
-}
 
 
 _TEXT_ROLES = frozenset(("textbox", "searchbox", "combobox", "spinbutton"))
