@@ -415,7 +415,7 @@ class ChatSettings:
             model=model,
             speaks=service.protocol,
             base_url=config.base_url or (service.default_base_url if connection is None else connection.base_url),
-            api_key=self._find_key(connection, config),
+            api_key=self._find_key(connection, config, protocol),
             tools=config.tools,
             images=config.images,
             effort=config.effort,
@@ -424,14 +424,16 @@ class ChatSettings:
             max_retries=config.max_retries,
         )
 
-    def _find_key(self, connection: Connection | None, config: ModelConfig) -> SecretStr:
+    def _find_key(self, connection: Connection | None, config: ModelConfig, protocol: Provider) -> SecretStr:
         """Return the key of a model: the one whose variable its settings name, else its provider's, for its address."""
         if config.api_key_env is not None:
             named = (one for one in self.connections.values() if one.service.key_variable == config.api_key_env)
             stored = next((one.key for one in named if one.name in PROVIDERS), SecretStr(""))
             return SecretStr(self._environ.get(config.api_key_env) or stored.get_secret_value())
-        if connection is None or config.base_url is not None:
+        if config.base_url is not None:
             return SecretStr("")
+        if connection is None:
+            return SecretStr(self._environ.get(protocol.key_variable, "") if protocol.is_alternative else "")
         return connection.key
 
     def _is_usable(self, provider: str) -> bool:
@@ -447,7 +449,7 @@ class ChatSettings:
         if providers:
             message = f"no model was named; name one as {providers[0]}:MODEL, or list one under models in app.json"
         else:
-            keys = " or ".join(provider.key_variable for provider in PROVIDERS.values())
+            keys = " or ".join(dict.fromkeys(provider.key_variable for provider in PROVIDERS.values()))
             address = PROVIDERS[DEFAULT_PROVIDER].base_url_variable
             message = (
                 f"no model is set up: set {keys}, or {address} for a local server, or list one under models in app.json"

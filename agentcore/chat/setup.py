@@ -405,7 +405,8 @@ class ModelSetup:
 
     def _describe_providers(self, settings: ChatSettings) -> list[ProviderView]:
         """Describe the providers with a protocol of their own, and the others that are set up."""
-        names = list(dict.fromkeys([*PROVIDERS, *settings.connections]))
+        own = [name for name, protocol in PROVIDERS.items() if not protocol.is_alternative]
+        names = list(dict.fromkeys([*own, *settings.connections]))
         return [_describe_provider(self.find_provider(name)) for name in names]
 
 

@@ -99,6 +99,10 @@ class Provider:
         """`POST /v1/messages`."""
         return await self._play(request, anthropic_events)
 
+    async def responses(self, request: web.Request) -> web.StreamResponse:
+        """`POST /v1/responses`; replies have `raw` streams, or are refusals."""
+        return await self._play(request, lambda reply: [])
+
     async def models(self, request: web.Request) -> web.Response:
         """`GET /v1/models`."""
         self.headers.append(dict(request.headers))
@@ -331,6 +335,7 @@ async def serve_provider() -> AsyncIterator[Provider]:
     app = web.Application(client_max_size=32 * 1024 * 1024)
     app.router.add_post("/v1/chat/completions", played.openai)
     app.router.add_post("/v1/messages", played.anthropic)
+    app.router.add_post("/v1/responses", played.responses)
     app.router.add_get("/v1/models", played.models)
     app.router.add_get("/props", played.props)
     async with TestServer(app) as server:

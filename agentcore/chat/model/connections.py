@@ -121,8 +121,11 @@ def _from_store(name: str, entry: StoredProvider) -> Connection:
 
 
 def _in_environ(service: Service, environ: Mapping[str, str]) -> dict[str, Connection]:
+    protocol = PROVIDERS[service.protocol]
+    if protocol.is_alternative:
+        return {}
     key = environ.get(service.key_variable, "")
-    base_url = environ.get(PROVIDERS[service.protocol].base_url_variable) if service.name == service.protocol else None
+    base_url = environ.get(protocol.base_url_variable) if service.name == service.protocol else None
     address = base_url or service.default_base_url
     if not (key or base_url) or not (address or service.base_url):
         return {}

@@ -26,7 +26,16 @@ _PROFILE = OpenAIModelProfile(thinking_tags=_NO_TAGS)
 
 def create_model(choice: ModelChoice) -> tuple[OpenAIChatModel, AsyncOpenAI]:
     """Create the model and its client, which the caller closes."""
-    client = AsyncOpenAI(
+    client = create_client(choice)
+    # sent as it is: which models of a service accept which effort, only the service knows
+    settings = OpenAIChatModelSettings(openai_reasoning_effort=choice.effort) if choice.effort else None
+    provider = OpenAIProvider(openai_client=client)
+    return _ChatModel(choice.model, provider=provider, profile=_PROFILE, settings=settings), client
+
+
+def create_client(choice: ModelChoice) -> AsyncOpenAI:
+    """Create the client of a model."""
+    return AsyncOpenAI(
         # local servers need no key, but the SDK requires one
         api_key=choice.api_key.get_secret_value() or "none",
         base_url=choice.base_url or OPENAI.base_url,
@@ -34,10 +43,6 @@ def create_model(choice: ModelChoice) -> tuple[OpenAIChatModel, AsyncOpenAI]:
         timeout=choice.timeout_s,
         http_client=DefaultAsyncHttpxClient(follow_redirects=False),  # a redirect would send key and chat elsewhere
     )
-    # sent as it is: which models of a service accept which effort, only the service knows
-    settings = OpenAIChatModelSettings(openai_reasoning_effort=choice.effort) if choice.effort else None
-    provider = OpenAIProvider(openai_client=client)
-    return _ChatModel(choice.model, provider=provider, profile=_PROFILE, settings=settings), client
 
 
 class _StreamedResponse(OpenAIStreamedResponse):

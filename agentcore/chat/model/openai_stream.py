@@ -193,7 +193,7 @@ class _Calls:
     @property
     def are_whole(self) -> bool:
         """True if there are calls, and the arguments of each are JSON."""
-        return bool(self._calls) and all(call.is_whole for call in self._calls)
+        return bool(self._calls) and all(call.is_whole for call in self._list_calls())
 
     def add_all(self, pieces: Any) -> None:
         for piece in pieces or ():
@@ -222,7 +222,14 @@ class _Calls:
         return call
 
     def to_deltas(self) -> list[ChoiceDeltaToolCall]:
-        return [call.to_delta(number) for number, call in enumerate(self._calls)]
+        return [call.to_delta(number) for number, call in enumerate(self._list_calls())]
+
+    def _list_calls(self) -> list["_Call"]:
+        """Return the calls without those that a server sent once more; such a one may have more of its name."""
+        for call in self._calls:
+            if call.previous is not None and call.is_repetition:
+                call.previous.late_name = call.name
+        return [call for call in self._calls if not call.is_repetition]
 
     def _find_call(self, index: Any, call_id: Any, name: str, arguments: str) -> "_Call":
         """Return the call that a piece belongs to.
@@ -234,18 +241,22 @@ class _Calls:
             known = [call for call in self._calls if call.call_id == call_id]
             # two calls may have one id; then their indexes differ, and each piece that begins one names its tool
             if known and (not name or index in (None, known[-1].index)):
-                return known[-1]
+                return self._continue(known[-1], name, arguments)
         same_index = [call for call in self._calls if call.index == index and index is not None]
         if same_index and not (call_id and same_index[-1].call_id):
-            begun = same_index[-1].begin_next(name, arguments)
-            if begun is None:
-                return same_index[-1]
-            self._calls.append(begun)
-            return begun
+            return self._continue(same_index[-1], name, arguments)
         if index is None and not call_id and self._calls and not (name and self._calls[-1].is_whole):
             return self._calls[-1]
         self._calls.append(_Call(index, self._offered))
         return self._calls[-1]
+
+    def _continue(self, call: "_Call", name: str, arguments: str) -> "_Call":
+        """Return the call that a piece continues: the given one, or a further one that it begins."""
+        begun = call.begin_next(name, arguments)
+        if begun is None:
+            return call
+        self._calls.append(begun)
+        return begun
 
 
 _KNOWN = frozenset(("index", "id", "type", "function"))
@@ -257,52 +268,59 @@ class _Call:
     def __init__(self, index: Any, offered: Sequence[str]) -> None:
         self.index = index
         self.call_id = ""
+        self.previous: _Call | None = None
+        """The call that was complete when this one began, with nothing but its arguments to tell the two apart."""
         self.extra: dict[str, Any] = {}
         self._offered = offered
-        self._name = CallName()
-        self._late_name = CallName()
+        self.name = CallName()
+        self.late_name = CallName()
         """Received after the arguments were complete: this call's name once more, or that of a further call."""
-        self._arguments = CallArguments()
+        self.arguments = CallArguments()
 
     @property
     def is_whole(self) -> bool:
         """True if its arguments are a JSON document."""
-        return bool(self._name.text) and (self._arguments.is_blank or self._arguments.is_json)
+        return bool(self.name.text) and (self.arguments.is_blank or self.arguments.is_json)
+
+    @property
+    def is_repetition(self) -> bool:
+        """True if it is the previous call once more: the same arguments, and no other tool."""
+        previous = self.previous
+        if previous is None or self.arguments.text.strip() != previous.arguments.text.strip():
+            return False
+        return self.name.text.startswith(previous.name.text)
 
     def add(self, call_id: Any, name: str, arguments: str) -> None:
         """Add a piece: a part of the name and of the arguments, or either once more."""
         if isinstance(call_id, str) and call_id:
             self.call_id = call_id
-        if name and self._arguments.is_json_object:
-            self._late_name = self._late_name.add(name, self._offered)
+        if name and self.arguments.is_json_object:
+            self.late_name = self.late_name.add(name, self._offered)
         elif name:
-            self._name = self._name.add(name, self._offered)
-        if self._arguments.is_empty_object and arguments.lstrip().startswith("{"):
-            self._arguments = CallArguments()
-        self._arguments.add(arguments)
+            self.name = self.name.add(name, self._offered)
+        if self.arguments.is_empty_object and arguments.lstrip().startswith("{"):
+            self.arguments = CallArguments()
+        self.arguments.add(arguments)
 
     def begin_next(self, name: str, arguments: str) -> "_Call | None":
-        """Return a further call with the same index if a piece begins one, else None.
+        """Return a further call with the same index or id if a piece begins one, else None.
 
         It does if this call is complete, and arguments start again in the piece that names a tool or in one after it.
-        The same arguments again are a repetition, unless they are those of another tool.
         """
-        if not self._arguments.is_json_object or not arguments.lstrip().startswith("{"):
+        if not self.arguments.is_json_object or not arguments.lstrip().startswith("{"):
             return None
-        late_name = self._late_name.add(name, self._offered)
-        if not late_name.text or (self._arguments.is_empty_object and late_name.text == self._name.text):
-            return None
-        is_repeated = arguments.strip() == self._arguments.text.strip()
-        if is_repeated and late_name.text.startswith(self._name.text):
+        late_name = self.late_name.add(name, self._offered)
+        if not late_name.text or (self.arguments.is_empty_object and late_name.text == self.name.text):
             return None
         begun = _Call(self.index, self._offered)
-        begun._name = self._late_name
-        self._late_name = CallName()
+        begun.previous = self
+        begun.name = self.late_name
+        self.late_name = CallName()
         return begun
 
     def to_delta(self, number: int) -> ChoiceDeltaToolCall:
-        name = self._name.add(self._late_name.text, self._offered).choose(self._offered)
-        function = ChoiceDeltaToolCallFunction.construct(name=name, arguments=self._arguments.text)
+        name = self.name.add(self.late_name.text, self._offered).choose(self._offered)
+        function = ChoiceDeltaToolCallFunction.construct(name=name, arguments=self.arguments.text)
         call_id = self.call_id or f"call_{secrets.token_hex(8)}"
         return ChoiceDeltaToolCall.construct(index=number, id=call_id, type="function", function=function, **self.extra)
 

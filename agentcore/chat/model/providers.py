@@ -1,12 +1,12 @@
 """The providers of models, one record each. A new one needs its name here, a record, and an adapter."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from agentcore.tool_formats import DIALECTS, Dialect
 
-ProviderName = Literal["openai", "anthropic"]
+ProviderName = Literal["openai", "anthropic", "openai_responses"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,9 @@ class Provider:
         headers: Further headers that every request needs.
         key_prefix: Prefix of its own keys, by which a key that was entered for another provider is recognised.
         key_variable: The environment variable of its key.
-        base_url_variable: The environment variable of another address.
+        base_url_variable: The environment variable of another address; empty: there is none.
+        is_alternative: True if it is another protocol of a provider that has its key already: a key in the environment
+            does not set it up, but is used once it was set up otherwise.
         usual_model: The model that is used at its own address if none is named.
         model_prefix: Prefix of its models' names; empty: there is no such rule.
         marks_failures: True if its protocol marks failed results; otherwise only their text says so.
@@ -50,6 +52,7 @@ class Provider:
     marks_cache: bool
     needs_definitions: bool
     adapter: str
+    is_alternative: bool = False
 
     def dialect_at(self, base_url: str | None, *, is_strict: bool) -> Dialect:
         """Return the dialect of tool schemas at an address; at another one than its own, the portable dialect."""
@@ -85,6 +88,16 @@ OPENAI = Provider(
 )
 """Source: https://platform.openai.com/docs/api-reference/models/list."""
 
+OPENAI_RESPONSES = replace(
+    OPENAI,
+    name="openai_responses",
+    label={"en": "OpenAI (responses)", "zh": "OpenAI（responses）"},
+    base_url_variable="",
+    adapter="agentcore.chat.model.openai_responses_model",
+    is_alternative=True,
+)
+"""Source: https://platform.openai.com/docs/api-reference/responses."""
+
 ANTHROPIC = Provider(
     name="anthropic",
     label={"en": "Anthropic", "zh": "Anthropic"},
@@ -106,7 +119,9 @@ ANTHROPIC = Provider(
 )
 """Source: https://docs.anthropic.com/en/api/models-list."""
 
-PROVIDERS: Mapping[ProviderName, Provider] = {provider.name: provider for provider in (OPENAI, ANTHROPIC)}
+PROVIDERS: Mapping[ProviderName, Provider] = {
+    provider.name: provider for provider in (OPENAI, ANTHROPIC, OPENAI_RESPONSES)
+}
 """All providers by name, in the order in which they are shown."""
 
 DEFAULT_PROVIDER: ProviderName = "openai"

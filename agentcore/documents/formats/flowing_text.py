@@ -8,6 +8,9 @@ Render = Callable[[Start], str]
 """Returns the text of an element that stands for characters, such as a tab."""
 
 _CELL_BREAK = " / "
+_LEFT_OUT = frozenset(("Fallback", "del", "moveFrom"))
+"""Elements without a text of their own: what is there once more for older programs, and what tracked changes have
+deleted, or moved to another place. Empty ones mark a deleted paragraph end or row."""
 
 
 class Flow:
@@ -93,8 +96,8 @@ class OfficeText:
         """Read a part until its events end."""
         for event in events:
             if isinstance(event, Start):
-                if event.name == "Fallback":
-                    skip_element(events)  # the same text once more, for older programs
+                if event.name in _LEFT_OUT:
+                    skip_element(events)
                 else:
                     self._start(event)
             elif isinstance(event, End):

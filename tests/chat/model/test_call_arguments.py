@@ -61,3 +61,29 @@ def test_repeated_totals_are_one_text(ends):
         arguments.add(whole[:end])
     assert arguments.text.strip() == whole.strip()
     assert arguments.is_json_object
+
+
+NESTED = st.recursive(
+    st.integers(0, 9), lambda inner: st.dictionaries(st.sampled_from(["a", "{", ":"]), inner, max_size=2), max_leaves=5
+)
+
+
+@given(st.dictionaries(st.just("a"), NESTED, min_size=1), st.data())
+def test_arguments_that_begin_like_a_part_of_them_are_read_whole_however_they_are_cut(value, data):
+    text = json.dumps(value, separators=(",", ":"))
+    places = sorted(data.draw(st.sets(st.integers(1, len(text) - 1)))) if len(text) > 1 else []
+    arguments = CallArguments()
+    for start, end in itertools.pairwise((0, *places, len(text))):
+        arguments.add(text[start:end])
+    assert arguments.is_json_object
+    assert json.loads(arguments.text) == value
+
+
+@given(st.dictionaries(st.just("a"), NESTED, min_size=1), st.data())
+def test_whole_that_is_sent_again_after_a_cut_is_the_arguments(value, data):
+    text = json.dumps(value, separators=(",", ":"))
+    begun = text[: data.draw(st.integers(1, len(text) - 1))]
+    arguments = CallArguments()
+    arguments.add(begun)
+    arguments.add(text)
+    assert json.loads(arguments.text) == value

@@ -129,6 +129,15 @@ TWO_CALLS = [
         }
     ],
     [call(0, None, "note_add", '{"text": "a"}'), call(0, None, "note_add", '{"text": "b"}')],
+    [call(0, "c1", "note_add", '{"text": "a"}'), call(0, "c1", "note_add", '{"text": "b"}')],
+    [
+        call(0, "c1", "note_add", '{"text"'),
+        call(0, "c1", "note_add", ': "a"}'),
+        call(0, "c1", "note_add", ""),
+        call(0, "c1", None, '{"te'),
+        call(0, "c1", None, 'xt": "b"}'),
+    ],
+    [call(None, "c1", "note_add", '{"text": "a"}'), call(None, "c1", "note_add", '{"text": "b"}')],
     [call(0, "", "note_add", {"text": "a"}), call(0, "", "note_add", {"text": "b"})],
     [
         call(0, None, "note_add", '{"text"'),
@@ -152,6 +161,69 @@ async def test_two_calls_stay_two_whatever_their_indexes_and_ids(open_talk, prov
         found = calls_of(await talk.post("add"))
     assert [json.loads(each["arguments"]) for each in found] == [{"text": "a"}, {"text": "b"}]
     assert [each["tool_name"] for each in found] == ["note_add", "note_add"]
+
+
+async def test_two_calls_with_one_id_and_index_run_and_get_a_result_each(open_talk, provider, calls_of):
+    notes = Notes()
+    deltas = [call(0, "c1", "note_add", '{"text": "a"}'), call(0, "c1", "note_add", '{"text": "b"}')]
+    provider.say(raw=stream(*deltas, reason="tool_calls"))
+    provider.say("Both.")
+    async with open_talk(notes, approvals={"mode": "allow"}) as talk:
+        await talk.post("add")
+    assert notes.added == ["a", "b"]
+    (asked,) = [message for message in provider.requests[-1]["messages"] if message.get("tool_calls")]
+    ids = [each["id"] for each in asked["tool_calls"]]
+    results = [message["tool_call_id"] for message in provider.requests[-1]["messages"] if message["role"] == "tool"]
+    assert len(set(ids)) == 2
+    assert results == ids
+
+
+@pytest.mark.parametrize("cut", [[], [8], [0, 8], [1, 9, 12]])
+async def test_call_that_a_server_sends_once_more_is_one(open_talk, provider, calls_of, cut):
+    whole = '{"text": "a"}'
+    places = [*cut, len(whole)]
+    again = [whole[start:end] for start, end in zip([0, *cut], places, strict=True)]
+    more = [call(0, "c1", "note_add", again[0]), *(call(0, "c1", None, piece) for piece in again[1:])]
+    provider.say(raw=stream(call(0, "c1", "note_add", whole), *more, reason="tool_calls"))
+    async with open_talk(Notes(), **TOKEN) as talk:
+        found = calls_of(await talk.post("add"))
+    assert [json.loads(each["arguments"]) for each in found] == [{"text": "a"}]
+
+
+ARGUMENTS = [
+    (['{"a":', '{"a":1}'], {"a": 1}),  # the whole once more after a cut
+    (['{"a":', '{"a":1}', "}"], {"a": {"a": 1}}),  # the same pieces, of other arguments
+    (['{"a":', '{"a":1}}'], {"a": {"a": 1}}),
+    (['{"a":', '{"a":{}}', ',"b":', '{"x":1}', "}"], {"a": {"a": {}}, "b": {"x": 1}}),
+    (['{"a', '{"a":', '{"a":1', '{"a":1}', '{"a":1}'], {"a": 1}),  # totals
+    (['{"a":', "1", '{"a":1}'], {"a": 1}),
+]
+
+
+@pytest.mark.parametrize("has_names", [False, True])
+@pytest.mark.parametrize(("pieces", "meant"), ARGUMENTS)
+async def test_arguments_are_what_the_pieces_make_together_or_what_is_repeated(
+    open_talk, provider, calls_of, pieces, meant, has_names
+):
+    begun = call(0, "c1", "note_add", pieces[0])
+    deltas = [begun, *(call(0, "c1", "note_add" if has_names else None, piece) for piece in pieces[1:])]
+    provider.say(raw=stream(*deltas, reason="tool_calls"))
+    async with open_talk(Notes(), **TOKEN) as talk:
+        found = calls_of(await talk.post("add"))
+    assert [json.loads(each["arguments"]) for each in found] == [meant]
+
+
+@pytest.mark.parametrize("pieces", [['{"a":', '{"a":1}', "]"], ['{"a":{"b":1}'], ['{"a":', '{"a":{"b":1}']])
+async def test_arguments_that_are_json_in_neither_way_are_an_error(open_talk, provider, pieces):
+    begun = call(0, "c1", "note_add", pieces[0])
+    deltas = [begun, *(call(0, "c1", None, piece) for piece in pieces[1:])]
+    provider.say(raw=stream(*deltas, reason="tool_calls"))
+    provider.say("I see.")
+    notes = Notes()
+    async with open_talk(notes, approvals={"mode": "allow"}) as talk:
+        await talk.post("add")
+    assert notes.added == []
+    assert "not valid JSON" in provider.sent
 
 
 async def test_calls_of_two_tools_with_one_index_and_the_same_arguments_stay_two(open_talk, provider, calls_of):

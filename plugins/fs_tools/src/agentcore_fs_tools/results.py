@@ -48,12 +48,16 @@ class EditedFile(TypedDict):
 
 
 class FoundPaths(TypedDict):
-    """The newest paths of `count` that match, and how many ignored files do, where that was counted."""
+    """The newest paths of `count` that match, and how many ignored files do, where that was counted.
+
+    `skipped_links` are links that were not followed, where nothing was found.
+    """
 
     paths: list[str]
     count: int
     truncated: bool
     skipped_ignored: NotRequired[int]
+    skipped_links: NotRequired[list[str]]
 
 
 class MatchLocation(TypedDict):
@@ -67,7 +71,8 @@ class MatchLocation(TypedDict):
 class FoundMatches(TypedDict):
     """Matches, or with `files_only` the files that have some; the totals count also what is not listed.
 
-    `skipped_ignored` and `skipped_binary` are further files with a match, where these were looked for.
+    `skipped_ignored` and `skipped_binary` are further files with a match, where these were looked for; `skipped_links`
+    are links that were not followed, where nothing was found.
     """
 
     files: list[str]
@@ -78,6 +83,7 @@ class FoundMatches(TypedDict):
     matches: NotRequired[list[MatchLocation]]
     skipped_ignored: NotRequired[int]
     skipped_binary: NotRequired[list[str]]
+    skipped_links: NotRequired[list[str]]
 
 
 class FolderEntry(TypedDict):

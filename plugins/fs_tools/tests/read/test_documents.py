@@ -155,6 +155,24 @@ async def test_document_is_read_as_text(call, root, name, title, lines) -> None:
     assert result.data["mime"].startswith("application/vnd.")
 
 
+async def test_word_document_with_tracked_changes_reads_as_if_they_were_accepted(call, text, root: Path) -> None:
+    """Readers of attachments were reported to give models text that a document's reviewers had deleted."""
+    body = """
+        <w:p><w:r><w:t xml:space="preserve">It costs </w:t></w:r>
+          <w:del w:id="1"><w:r><w:delText>100 €</w:delText><w:tab/></w:r></w:del>
+          <w:ins w:id="2"><w:r><w:t>250 €</w:t></w:r></w:ins><w:r><w:t>.</w:t></w:r></w:p>
+        <w:p><w:moveFrom w:id="3"><w:r><w:t>Delivery on Friday.</w:t></w:r></w:moveFrom></w:p>
+        <w:p><w:pPr><w:rPr><w:del w:id="4"/></w:rPr></w:pPr><w:r><w:t>Paid in advance.</w:t></w:r></w:p>
+        <w:p><w:moveTo w:id="5"><w:r><w:t>Delivery on Friday.</w:t></w:r></w:moveTo></w:p>"""
+    namespace = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    content = (
+        f'<w:document xmlns:w="{namespace}"><w:body>{"".join(map(str.strip, body.splitlines()))}</w:body></w:document>'
+    )
+    (root / "a.docx").write_bytes(office("word/document.xml", content))
+    result = await call("read_file", path="a.docx", raw=True)
+    assert text(result).endswith("It costs 250 €.\n\nPaid in advance.\nDelivery on Friday.")
+
+
 async def test_rows_of_a_sheet_come_in_parts(call, root) -> None:
     (root / "a.xlsx").write_bytes((FILES / "costs.xlsx").read_bytes())
     part = await call("read_file", path="a.xlsx", offset=4, limit=1, raw=True)

@@ -56,6 +56,43 @@ async def test_links_are_not_followed_and_special_files_left_out(call, tree: Pat
     assert len((await call("glob", pattern="**/*.py")).data["paths"]) == 4
 
 
+async def test_search_that_finds_nothing_says_which_links_it_did_not_follow(
+    call, text, tree: Path, tmp_path: Path
+) -> None:
+    """Claude Code's Glob was reported to skip linked folders without a word, so that files seemed not to exist."""
+    (tmp_path / "outside").mkdir()
+    (tree / "sub" / "link").symlink_to("deep")
+    (tree / "out").symlink_to("../outside")
+    (tree / "alias.txt").symlink_to("note.txt")
+    (tree / "dangling").symlink_to("gone")
+    result = await call("glob", pattern="**/gone.py")
+    assert text(result) == (
+        "No file matches '**/gone.py' in '.'.\n"
+        "[Not followed: 1 link to a folder, 'sub/link' (search it as `path`); "
+        "1 link that leads out of the workspace, 'out'.]"
+    )
+    assert result.data["skipped_links"] == ["out", "sub/link"]
+    assert "1 link to a file, 'alias.txt'" in text(await call("glob", pattern="alias.*"))
+    assert "skipped_links" not in (await call("glob", pattern="*.py")).data
+
+
+async def test_pattern_that_begins_with_a_link_is_searched_behind_it(call, failure, tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tree / "link").symlink_to("sub")
+    (tree / "out").symlink_to("../outside")
+    assert (await call("glob", pattern="link/**/*.py")).data["paths"] == ["link/new.py", "link/deep/mid.py"]
+    assert (await call("glob", pattern="link/deep/mid.py")).data["paths"] == ["link/deep/mid.py"]
+    assert (await failure("glob", pattern="out/*")).type == "path_outside_workspace"
+
+
+async def test_link_that_leads_nowhere_hides_no_other_file(call, tree: Path) -> None:
+    """OpenCode's glob was reported to find nothing where any link is broken, or any folder may not be read."""
+    (tree / "dangling.py").symlink_to("/nowhere/x")
+    (tree / "loop").symlink_to("loop")
+    (tree / "sub" / "gone").symlink_to("../gone")
+    assert len((await call("glob", pattern="**/*.py")).data["paths"]) == 4
+
+
 async def test_search_through_a_link_shows_paths_through_it(call, tree: Path) -> None:
     (tree / "link").symlink_to("sub/deep")
     assert (await call("glob", pattern="*", path="link")).data["paths"] == ["link/mid.py"]

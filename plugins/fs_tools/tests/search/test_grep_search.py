@@ -159,6 +159,21 @@ async def test_hidden_files_are_searched_but_not_git(call, root: Path) -> None:
     assert (await call("grep", pattern="needle")).data["files"] == [".hidden"]
 
 
+async def test_search_that_finds_nothing_says_which_links_it_did_not_follow(
+    call, text, root: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "outside").mkdir()
+    (root / "real").mkdir()
+    (root / "real" / "a.py").write_text("needle\n")
+    (root / "link").symlink_to("real")
+    (root / "out").symlink_to("../outside")
+    result = await call("grep", pattern="needle", glob="link/*.py")
+    assert "[Not followed: 1 link to a folder, 'link' (search it as `path`)" in text(result)
+    assert "out of the workspace, 'out'" in text(result)
+    assert result.data["skipped_links"] == ["link", "out"]
+    assert "skipped_links" not in (await call("grep", pattern="needle")).data
+
+
 async def test_binary_files_and_links_are_passed_over(call, root: Path, tmp_path: Path) -> None:
     (root / "a.bin").write_bytes(b"needle\n\0needle\n")
     (root / "late.bin").write_bytes(b"needle\n" + b"x" * 100_000 + b"\0")

@@ -1,6 +1,7 @@
 """`glob`: find files by a pattern of their path, newest first."""
 
 import heapq
+import stat
 import time
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -10,6 +11,7 @@ from typing import Literal
 from agentcore.api import ToolError, ToolResult, Workspace
 from agentcore_fs_tools.search.glob_patterns import compile_glob
 from agentcore_fs_tools.search.ignoring import rules_above
+from agentcore_fs_tools.search.links import UnfollowedLinks, find_links
 from agentcore_fs_tools.search.ripgrep import (
     OutputCutError,
     RipgrepError,
@@ -97,6 +99,25 @@ class Globbing:
             return [], False
         known = set(found)
         return [path for path in paths if self._matcher(path) and path not in known], True
+
+    def find_links(self, limit_s: float) -> UnfollowedLinks:
+        """Return the links below the folder, of those to files only those that match.
+
+        Args:
+            limit_s: Time limit.
+        Raises:
+            ToolError: `cancelled`.
+        """
+        until = time.monotonic() + limit_s
+        try:
+            paths = self._list_paths(
+                lambda: self._is_cancelled() or time.monotonic() > until, no_ignore=self._no_ignore
+            )
+        except ToolError:
+            if self._is_cancelled():
+                raise
+            paths = []
+        return find_links(self._workspace, self._place, paths, self._matcher, until)
 
     def find_look_alikes(self, pattern: str) -> list[str]:
         """Return the first files by name whose paths match except for capitals, Unicode forms and kinds of blanks.
@@ -207,6 +228,7 @@ def find_files(
         path, pattern = _split_absolute(pattern)
     place = workspace.find_place(path)
     workspace.open_folder(place).close()
+    place, pattern = _enter_link(workspace, place, pattern)
     real = workspace.locate(workspace.real_path(place))
     globbing = Globbing(workspace, real, pattern, no_ignore=no_ignore, program=program, is_cancelled=is_cancelled)
     found = globbing.find_paths()
@@ -226,7 +248,11 @@ def find_files(
         left_out = _format_skipped(skipped)
     if not shown:
         alike = [] if left_out else globbing.find_look_alikes(pattern)
-        return ToolResult(_describe_no_match(pattern, above, alike) + left_out, facts)
+        links = globbing.find_links(SKIPPED_SECONDS_ALONE)
+        facts["skipped_links"] = links.list_all()
+        note = links.format_note()
+        message = _describe_no_match(pattern, above, alike) + left_out
+        return ToolResult(f"{message}\n{note}" if note else message, facts)
     named = fit_lines(shown, limit_chars)
     lines = [show_count(count, "file"), *named]
     if count > len(named):
@@ -242,6 +268,32 @@ def _split_absolute(pattern: str) -> tuple[str, str]:
     parts = pattern.split("/")
     plain = next((at for at, part in enumerate(parts[:-1]) if not _SHAPED.isdisjoint(part)), len(parts) - 1)
     return "/".join(parts[:plain]) or "/", "/".join(parts[plain:]) or "*"
+
+
+def _enter_link(workspace: Workspace, place: Workspace.Place, pattern: str) -> tuple[Workspace.Place, str]:
+    """Return the folder and the pattern below it; both as given, unless the pattern begins with names that lead
+    through a link: ripgrep follows none, so the search starts behind it.
+
+    Raises:
+        ToolError: `path_outside_workspace`: the link leads there; `path_not_found`, `not_a_directory`.
+    """
+    parts = pattern.split("/")
+    plain = next((at for at, part in enumerate(parts[:-1]) if not _SHAPED.isdisjoint(part)), len(parts) - 1)
+    names = workspace.locate("/".join(parts[:plain]) or ".").parts
+    if b".." in names:
+        return place, pattern
+    for at in range(1, len(names) + 1):
+        try:
+            status = workspace.find_status(place.child(*names[:at]), follow=False)
+        except ToolError:
+            return place, pattern
+        if status is None:
+            return place, pattern
+        if stat.S_ISLNK(status.st_mode):
+            behind = place.child(*names)
+            workspace.open_folder(behind).close()
+            return behind, "/".join(parts[plain:])
+    return place, pattern
 
 
 def _describe_no_match(pattern: str, shown: str, alike: Sequence[str]) -> str:

@@ -72,7 +72,8 @@ def search_files(
             message = f"No match for {request.pattern!r} in the part of {searched} that was searched. {_NARROW}"
         elif not request.pattern.isascii():
             message += _OLD_ENCODINGS
-        message += f"\n{skipped}" if skipped else ""
+        links = outcome.skipped.links.format_note() if outcome.skipped.links is not None else ""
+        message = "\n".join(line for line in (message, skipped, links) if line)
         return ToolResult(message, _build_facts(outcome, request), truncated=outcome.is_cut)
     room = lines_chars(limit_chars or TEXT_LIMIT_CHARS, _AROUND_CHARS)
     shown = (
@@ -101,6 +102,8 @@ def _build_facts(outcome: SearchOutcome, request: SearchRequest) -> dict[str, ob
         facts["skipped_binary"] = outcome.skipped.binary[:_NAMED_FILES]
     if outcome.skipped.ignored is not None:
         facts["skipped_ignored"] = outcome.skipped.ignored
+    if outcome.skipped.links is not None:
+        facts["skipped_links"] = outcome.skipped.links.list_all()
     if not request.files_only:
         facts["total_matches"] = sum(outcome.counts.values())
         facts["matches"] = [

@@ -9,8 +9,10 @@ from operator import itemgetter
 from agentcore.api import ToolError, Workspace
 from agentcore_fs_tools.search.candidates import FileMatches, read_candidates, read_counts
 from agentcore_fs_tools.search.glob_patterns import FileFilter
+from agentcore_fs_tools.search.glob_search import Globbing
 from agentcore_fs_tools.search.ignoring import GIT_FOLDER, folder_glob, rules_above
 from agentcore_fs_tools.search.lines import LongLine, Match, SearchedText
+from agentcore_fs_tools.search.links import UnfollowedLinks
 from agentcore_fs_tools.search.match_selection import fair_share, pick_evenly
 from agentcore_fs_tools.search.ripgrep import (
     OutputCutError,
@@ -88,11 +90,13 @@ class SkippedFiles:
         ignored: Number of files that `.gitignore` names; None: not counted.
         binary: Files with a NUL, as shown to callers.
         is_counted: True if there are not more.
+        links: Links below the folder; None: not looked for, because there are matches.
     """
 
     ignored: int | None = None
     binary: list[str] = field(default_factory=list)
     is_counted: bool = True
+    links: UnfollowedLinks | None = None
 
 
 @dataclass(slots=True)
@@ -167,6 +171,8 @@ class Search:
         if not area.is_file and (outcome.hits or not outcome.is_cut):
             is_thorough = count_skipped and not outcome.is_cut  # a cut search has taken long enough
             outcome.skipped = self._find_skipped(area, outcome, is_thorough=is_thorough)
+            if not outcome.hits:
+                outcome.skipped.links = self._find_links(area)
         if self._request.limit is not None:
             outcome.limit_hits(self._request.limit)
         return outcome
@@ -201,6 +207,18 @@ class Search:
         skipped.binary = [self._workspace.show(place) for place in places if self._is_inside(place)]
         skipped.is_counted = skipped.is_counted and len(binary) <= _BINARY_NAMED
         return skipped
+
+    def _find_links(self, area: "_Area") -> UnfollowedLinks:
+        """Return the links below the folder that may hide matches; those to files lead to what is searched itself."""
+        globbing = Globbing(
+            self._workspace,
+            area.place,
+            "",
+            no_ignore=self._request.no_ignore,
+            program=self._program,
+            is_cancelled=self._is_cancelled,
+        )
+        return globbing.find_links(SKIPPED_SECONDS_ALONE)
 
     def _is_inside(self, place: Workspace.Place) -> bool:
         """True if a path is a file beneath its root: a swapped folder may have led ripgrep outside."""
