@@ -48,7 +48,7 @@ def find_links(
     workspace: Workspace,
     place: Workspace.Place,
     files: Iterable[str],
-    is_wanted: Callable[[str], bool],
+    is_wanted: Callable[[str], object],
     until: float,
 ) -> UnfollowedLinks:
     """Find the links in the folders of some files.
@@ -80,7 +80,7 @@ def _sort_in(
     workspace: Workspace,
     place: Workspace.Place,
     below: str,
-    is_wanted: Callable[[str], bool],
+    is_wanted: Callable[[str], object],
     links: UnfollowedLinks,
 ) -> None:
     shown = workspace.show(place)
