@@ -125,7 +125,8 @@ EVENT_TYPES = (
         "session.modelWait",
         "wait, thread?",
         "The provider cannot answer before `wait.until` (milliseconds since 1970); `wait.reason` is `rate_limited`, "
-        "`loading` or `unavailable`. Null: the request is sent again.",
+        "`loading` or `unavailable`. With `reading`, it has read `wait.readTokens` of `wait.promptTokens` of the "
+        "request. Null: the request is sent again, or was read.",
     ),
     EventType(
         "session.toolCall", "tool_call, thread?", "A call that the model requests, in the wire format of the chat."

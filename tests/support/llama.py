@@ -24,6 +24,7 @@ def _serve(context_tokens: int, key: str) -> None:
     parameters.model.path = str(next(PACKAGES.rglob("*.gguf")))
     parameters.n_ctx = context_tokens
     parameters.n_parallel = 1  # else its context is shared among several requests
+    parameters.n_batch = 256  # how much it reads before it reports its progress
     parameters.n_predict = _ANSWER_TOKENS
     parameters.use_jinja = True  # the model's own template, which lets roles alternate
     parameters.api_keys = [key] if key else []

@@ -33,9 +33,9 @@ class Reply:
         error: Body of a refusal; with status 200 an error in the middle of the stream.
         breaks: Whether the connection ends in the middle.
         ends_early: Whether the stream ends in order, and the answer does not.
-        gate: Waited for in the middle of the answer.
+        gate: Waited for in the middle of the answer; of `raw`, after its first event.
         reason: Why the answer ends, in the provider's word; empty: in order.
-        raw: The bytes of the whole stream, in place of all that.
+        raw: The bytes of the whole stream, in place of all that but the gate.
         sent: Tokens of the request, as the provider counts them.
         cached: Those of them that it had kept.
         html: A web page in place of an answer, under `status`.
@@ -67,6 +67,7 @@ class Provider:
     Attributes:
         key: What it lists its models for only, as LM Studio does; empty: it lists them to anyone.
         properties: What a llama.cpp server says of itself; None: it is another one.
+        server: The header `Server` of its lists of models and streams.
         script: Gives the reply to a request, in place of `replies`.
     """
 
@@ -79,6 +80,7 @@ class Provider:
     list_gate: asyncio.Event | None = None
     key: str = ""
     properties: Any = None
+    server: str = "test"
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     script: Callable[[dict[str, Any]], Reply] | None = None
 
@@ -111,7 +113,7 @@ class Provider:
         if self.key and request.headers.get("Authorization") != f"Bearer {self.key}":
             error = {"code": "invalid_api_key", "message": "An LM Studio API token is required"}
             return web.json_response({"error": error}, status=401)
-        return web.json_response(self.listed, status=self.list_status)
+        return web.json_response(self.listed, status=self.list_status, headers={"Server": self.server})
 
     async def props(self, request: web.Request) -> web.Response:
         """`GET /props`, as llama.cpp has it."""
@@ -128,10 +130,14 @@ class Provider:
             return web.json_response(reply.document)
         if reply.status != 200:
             return web.json_response(reply.error, status=reply.status, headers=reply.headers)
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Server": self.server})
         await response.prepare(request)
         if reply.raw is not None:
-            await write(response, reply.raw, 512)
+            first, end, rest = reply.raw.partition(b"\n\n")
+            await write(response, first + end, 512)
+            if reply.gate is not None:
+                await reply.gate.wait()
+            await write(response, rest, 512)
             return response
         played = events(reply)
         middle = len(played) // 2
@@ -295,9 +301,9 @@ class Events:
 
     response: Any
 
-    async def next(self) -> dict[str, Any]:
+    async def next(self, *, limit_s: float = LIMIT_S) -> dict[str, Any]:
         """The next event."""
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(limit_s):
             async for line in self.response.content:
                 if line.startswith(b"data: "):
                     return json.loads(line[6:])

@@ -31,6 +31,7 @@ export const chat = {
   'modelWait.rate_limited': 'The provider takes no more requests now.',
   'modelWait.loading': 'The server is loading the model.',
   'modelWait.unavailable': 'The provider cannot answer now.',
+  'modelWait.reading': 'The server reads the conversation: {done} of {total} tokens.',
   modelWaitUntil: 'It is asked again at {time}.',
   toNewest: 'Newest',
   thinking: 'Thoughts',

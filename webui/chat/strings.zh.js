@@ -31,6 +31,7 @@ export const chat = {
   'modelWait.rate_limited': '提供商目前不接受更多请求。',
   'modelWait.loading': '服务器正在加载模型。',
   'modelWait.unavailable': '提供商目前无法回答。',
+  'modelWait.reading': '服务器正在读取对话：已读 {done} / {total} 个 token。',
   modelWaitUntil: '将在 {time} 再次请求。',
   toNewest: '最新',
   thinking: '思考过程',

@@ -52,6 +52,8 @@ class ContextSizes:
         self._known: dict[_Key, int | None] = {}
         self._ask_again_s: dict[_Key, float] = {}
         self._locks: dict[_Key, asyncio.Lock] = {}
+        self.servers: dict[str | None, str] = {}
+        """The header `Server` of addresses whose list was read."""
 
     async def find_size(self, choice: ModelChoice, model: Model) -> int | None:
         """Return the size of a model's context in tokens; None if it is unknown."""
@@ -71,7 +73,7 @@ class ContextSizes:
             self._ask_again_s[key] = math.inf  # the table does not change
             return
         try:
-            listed = await _find_listed_size(choice)
+            answer = await ask_for_list(choice.protocol.name, choice.base_url, choice.api_key, CONTEXT_LIST_SECONDS)
         except ToolError as exc:
             # a server that is starting, or a key that is corrected, answers later; until then the last size counts
             log.info("context_size_not_listed", model=choice.model, error=exc.type)
@@ -79,13 +81,9 @@ class ContextSizes:
             if exc.type == "provider_timeout":
                 self._ask_again_s[key] = self._clock() + _SILENT_SECONDS
             return
-        self._known[key] = listed or table
+        self.servers[choice.base_url] = answer.server
+        self._known[key] = parse_context_size(answer.content, choice.model) or table
         self._ask_again_s[key] = self._clock() + _FRESH_SECONDS
-
-
-async def _find_listed_size(choice: ModelChoice) -> int | None:
-    content = await ask_for_list(choice.protocol.name, choice.base_url, choice.api_key, CONTEXT_LIST_SECONDS)
-    return parse_context_size(content, choice.model)
 
 
 def parse_context_size(content: bytes, model: str) -> int | None:

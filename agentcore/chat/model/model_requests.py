@@ -36,7 +36,9 @@ from agentcore.chat.model.endless_answer import (
     without_repeats,
 )
 from agentcore.chat.model.offered_tools import OfferedTool
+from agentcore.chat.model.prompt_progress import REQUEST_FIELD, PromptProgress, PromptReading
 from agentcore.chat.model.provider_errors import to_provider_error
+from agentcore.chat.model.provider_models import LLAMA_CPP
 from agentcore.chat.model.retries import ProviderWait, Retries
 from agentcore.chat.model.system_message_text import Instructions
 from agentcore.chat.model.tool_support import ToolSupport
@@ -91,7 +93,7 @@ class Engine:
         *,
         on_text: Callable[[str], None],
         on_thinking: Callable[[str], None],
-        on_wait: Callable[[ProviderWait | None], None] = lambda wait: None,
+        on_wait: Callable[[ProviderWait | PromptProgress | None], None] = lambda wait: None,
         may_call: bool = True,
     ) -> ModelResponse:
         """Send a conversation, pass on the text of the answer as it arrives, and return the complete answer.
@@ -99,7 +101,8 @@ class Engine:
         A request that the provider cannot answer now is sent again, when the provider says or after a growing delay.
 
         Args:
-            on_wait: Called before each wait, and with None after it.
+            on_wait: Called before each wait, with the progress of a server that reads a long request and reports it,
+                and with None after either.
             may_call: False if the model must answer with text, although tools are defined.
         Raises:
             BrokenAnswerError: The provider refused or failed, or the connection broke.
@@ -109,17 +112,20 @@ class Engine:
             function_tools=[_to_tool_definition(tool, dialect) for tool in tools],
             instruction_parts=_parts_of(instructions, marks_cache=choice.protocol.marks_cache),
         )
+        settings = ModelSettings() if may_call or not tools else ModelSettings(tool_choice="none")
+        if await self._reports_progress(choice):
+            settings["extra_body"] = {REQUEST_FIELD: True}
         open_stream = partial(
             model_request_stream,
             messages=list(messages),
-            model_settings=None if may_call or not tools else ModelSettings(tool_choice="none"),
+            model_settings=settings or None,
             model_request_parameters=parameters,
             instrument=False,
         )
         retries = Retries(choice)
         while True:
             try:
-                return await self._request_once(choice, open_stream, on_text, on_thinking)
+                return await self._request_once(choice, open_stream, on_text, on_thinking, on_wait)
             except _NothingReceivedError as exc:
                 wait = retries.plan_wait(exc.cause)
                 if wait is None:
@@ -137,6 +143,7 @@ class Engine:
         open_stream: Callable[[Model], AbstractAsyncContextManager[StreamedResponse]],
         on_text: Callable[[str], None],
         on_thinking: Callable[[str], None],
+        on_wait: Callable[[PromptProgress | None], None],
     ) -> ModelResponse:
         """Send one request.
 
@@ -151,17 +158,19 @@ class Engine:
         size = AnswerSize()
         repeats = {TextPart: RepetitionWatch(), ThinkingPart: RepetitionWatch()}
         try:
-            async with open_stream(await self._load_model(choice)) as stream:
-                async for event in stream:
-                    if piece := _text_of(event):
-                        has_begun = True
-                        on_text(text.add(piece))
-                        repeats[TextPart].add(piece)
-                    elif piece := _thought_of(event):
-                        has_begun = True
-                        on_thinking(thought.add(piece))
-                        repeats[ThinkingPart].add(piece)
-                    size.add(piece or _arguments_of(event))
+            with PromptReading(on_wait) as reading:
+                async with open_stream(await self._load_model(choice)) as stream:
+                    async for event in stream:
+                        reading.end()
+                        if piece := _text_of(event):
+                            has_begun = True
+                            on_text(text.add(piece))
+                            repeats[TextPart].add(piece)
+                        elif piece := _thought_of(event):
+                            has_begun = True
+                            on_thinking(thought.add(piece))
+                            repeats[ThinkingPart].add(piece)
+                        size.add(piece or _arguments_of(event))
             on_thinking(thought.flush())
             on_text(text.flush())
             received = stream.get()
@@ -183,6 +192,13 @@ class Engine:
     async def find_context_tokens(self, choice: ModelChoice) -> int | None:
         """Return the context size of a model; None if it is unknown. Queries the provider until it has answered."""
         return await self._sizes.find_size(choice, await self._load_model(choice))
+
+    async def _reports_progress(self, choice: ModelChoice) -> bool:
+        """True if the model's server reports how far it has read a request: llama.cpp does if it is asked to."""
+        if choice.protocol.name != "openai" or choice.base_url is None:
+            return False
+        last = getattr(await self._load_model(choice), "server", "")
+        return LLAMA_CPP in (last, self._sizes.servers.get(choice.base_url)) or choice.provider == "llama_cpp"
 
     async def drops_tools(self, choice: ModelChoice) -> bool:
         """True if the model's server says that it drops the definitions of tools."""

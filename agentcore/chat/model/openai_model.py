@@ -61,7 +61,13 @@ class _StreamedResponse(OpenAIStreamedResponse):
 
 
 class _ChatModel(OpenAIChatModel):
-    """Reads streams in one form, and sends messages that every server accepts."""
+    """Reads streams in one form, and sends messages that every server accepts.
+
+    Attributes:
+        server: The header `Server` of its last answer; empty: none yet.
+    """
+
+    server = ""
 
     @property
     def _streamed_response_cls(self) -> type[OpenAIStreamedResponse]:
@@ -73,6 +79,7 @@ class _ChatModel(OpenAIChatModel):
         model_request_parameters: ModelRequestParameters,
         model_settings: OpenAIChatModelSettings | None = None,
     ) -> OpenAIStreamedResponse:
+        self.server = response.response.headers.get("server", "")
         offered = [tool.name for tool in model_request_parameters.function_tools]
         stream = cast("AsyncStream[ChatCompletionChunk]", ChatStream(response, offered))
         return await super()._process_streamed_response(stream, model_request_parameters, model_settings)

@@ -23,6 +23,7 @@ from openai.types.chat.chat_completion_chunk import (
 from agentcore.chat.model.call_arguments import CallArguments
 from agentcore.chat.model.call_name import CallName
 from agentcore.chat.model.endless_answer import AnswerSize
+from agentcore.chat.model.prompt_progress import read_progress
 from agentcore.chat.model.thinking_tags import THINKING_FIELD, Kind, ThinkingSplitter
 
 DETAILS_FIELD = "reasoning_details"
@@ -58,6 +59,8 @@ class ChatStream:
     async def __aiter__(self) -> AsyncIterator[ChatCompletionChunk]:
         async for chunk in self._read_chunks():
             self._template = self._template or chunk
+            if read_progress(chunk.model_extra):
+                continue
             self._read_usage(chunk)
             choice = chunk.choices[0] if chunk.choices else None
             if choice is None or choice.delta is None:

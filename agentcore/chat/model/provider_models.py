@@ -63,14 +63,14 @@ async def ask_for_models(
     Raises:
         ToolError: As `ask_for_list`.
     """
-    content = await ask_for_list(provider, base_url, key, limit_s)
+    content = (await ask_for_list(provider, base_url, key, limit_s)).content
     try:
         return parse_model_names(content)
     except ValueError as exc:
         raise _not_listed(_base_of(provider, base_url), is_web_page=_is_web_page(content)) from exc
 
 
-async def ask_for_list(provider: ProviderName, base_url: str | None, key: SecretStr, limit_s: float) -> bytes:
+async def ask_for_list(provider: ProviderName, base_url: str | None, key: SecretStr, limit_s: float) -> ServerAnswer:
     """Ask a provider for its list of models, unparsed.
 
     Args:
@@ -93,7 +93,7 @@ async def ask_for_list(provider: ProviderName, base_url: str | None, key: Secret
                 raise _error_for_status(listed.status, base)
             if await refuses_key(client, base, listed.server, headers):
                 raise _error_for_status(HTTPStatus.UNAUTHORIZED, base)
-            return listed.content
+            return listed
     except TimeoutError as exc:
         raise no_answer_in_time(base, limit_s) from exc
     except (aiohttp.ClientError, OSError) as exc:

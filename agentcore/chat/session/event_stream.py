@@ -11,6 +11,7 @@ from agentcore.errors import ToolError
 from agentcore.store.chat import UsedTokens
 
 if TYPE_CHECKING:
+    from agentcore.chat.model.prompt_progress import PromptProgress
     from agentcore.chat.model.retries import ProviderWait
 
 
@@ -70,12 +71,15 @@ class Stream:
                 self.live.add_thinking(piece)
             self.publish_to_pages("session.thinking", {"content": piece})
 
-    def publish_model_wait(self, wait: "ProviderWait | None") -> None:
-        """Publish to pages that the provider cannot answer before a time; None: the request is sent again."""
-        told = None if wait is None else ModelWaitView(until=wait.until_ms, reason=wait.reason)
+    def publish_model_wait(self, wait: "ProviderWait | PromptProgress | None") -> None:
+        """Publish to pages that the provider cannot answer before a time, or how far it has read a long request.
+
+        None: the request is sent again, or was read.
+        """
+        told = None if wait is None else _to_wait_view(wait)
         if self._thread is None:
             self.live.model_wait = told
-        self.publish_to_pages("session.modelWait", {"wait": None if told is None else told.model_dump()})
+        self.publish_to_pages("session.modelWait", {"wait": None if told is None else told.to_json()})
 
     def publish_tool_call(
         self, tool_name: str, arguments: str, tool_id: str, kind: str, *, waits: bool, **more: Any
@@ -157,3 +161,9 @@ class Stream:
 
     def _send_only(self, event_type: str, payload: Mapping[str, Any]) -> None:
         self.send_to_client(payload)
+
+
+def _to_wait_view(wait: "ProviderWait | PromptProgress") -> ModelWaitView:
+    if wait.reason == "reading":
+        return ModelWaitView(reason=wait.reason, read_tokens=wait.read_tokens, prompt_tokens=wait.prompt_tokens)
+    return ModelWaitView(until=wait.until_ms, reason=wait.reason)

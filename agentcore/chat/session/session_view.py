@@ -107,16 +107,18 @@ class StreamingView(View):
 
 
 class ModelWaitView(View):
-    """The provider cannot answer before a time; the request is sent again then."""
+    """The provider cannot answer before a time, after which the request is sent again; or it reads a long request."""
 
-    until: Annotated[int, Field(description="In milliseconds since 1970.")]
+    until: Annotated[int | None, Field(description="In milliseconds since 1970; absent for `reading`.")] = None
     reason: Annotated[
-        Literal["rate_limited", "loading", "unavailable"],
+        Literal["rate_limited", "loading", "unavailable", "reading"],
         Field(
             description="`rate_limited`: it takes no more requests now; `loading`: a local server loads the model; "
-            "`unavailable`: it failed, is overloaded, or cannot be reached."
+            "`unavailable`: it failed, is overloaded, or cannot be reached; `reading`: it reads the request."
         ),
     ]
+    read_tokens: Annotated[int | None, Field(description="Of `reading`: how much it has read.")] = None
+    prompt_tokens: Annotated[int | None, Field(description="Of `reading`: how much there is.")] = None
 
 
 class MessagesView(View):

@@ -276,5 +276,7 @@ _WAIT_REASONS = {
 
 
 def _wait_text(wait: Mapping[str, Any]) -> str:
+    if wait["reason"] == "reading":
+        return f"the server reads the conversation: {wait['readTokens']:,} of {wait['promptTokens']:,} tokens"
     until = datetime.fromtimestamp(wait["until"] / 1000, UTC).astimezone().strftime("%H:%M:%S")
     return f"{_WAIT_REASONS[wait['reason']]}; it is asked again at {until}"

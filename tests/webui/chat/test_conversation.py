@@ -6,6 +6,8 @@ import re
 import pytest
 from playwright.async_api import expect
 
+from tests.support.provider import openai_chunk
+
 ADD = ("call-1", "pantry_add", '{"food": "rice", "count": 2}')
 
 
@@ -289,3 +291,26 @@ async def test_model_that_gets_no_tools_writes_its_calls_after_one_click(open_ch
     await expect(chat.page.locator("ac-call-card")).to_contain_text("pantry")
     await expect(card).to_have_count(0)
     assert "tools" not in chat.provider.requests[-1]
+
+
+async def test_long_reading_of_a_local_server_shows_how_far_it_is(open_chat):
+    chat = await open_chat()
+    chat.provider.server, chat.provider.listed = "llama.cpp", {"data": [{"id": "test-model"}]}
+    gate = asyncio.Event()
+    progress = {"total": 7421, "cache": 0, "processed": 2048, "time_ms": 1}
+    begun = {"index": 0, "delta": {"role": "assistant"}, "finish_reason": None}
+    chunks = [
+        openai_chunk(begun, prompt_progress=progress),
+        openai_chunk({"index": 0, "delta": {"content": "All read."}, "finish_reason": None}),
+        openai_chunk({"index": 0, "delta": {}, "finish_reason": "stop"}),
+    ]
+    chat.provider.say(raw=b"".join(chunks) + b"data: [DONE]\n\n", gate=gate)
+    await chat.box.fill("hello")
+    await chat.box.press("Enter")
+    shown = chat.page.get_by_text("The server reads the conversation: 2,048 of 7,421 tokens.")
+    await expect(shown).to_be_visible()
+    await chat.page.reload()
+    await expect(shown).to_be_visible()
+    gate.set()
+    await expect(chat.messages.last).to_contain_text("All read.")
+    await expect(shown).to_have_count(0)

@@ -12,7 +12,7 @@ import {
  * @typedef {import('./items.js').ChatItem} ChatItem
  * @typedef {import('../sessions/session-list.js').Session} Session
  * @typedef {{text: string, status: 'pending' | 'in_progress' | 'completed'}} Todo
- * @typedef {{until: number, reason: 'rate_limited' | 'loading' | 'unavailable'}} ModelWait
+ * @typedef {{until?: number, reason: 'rate_limited' | 'loading' | 'unavailable' | 'reading', readTokens?: number, promptTokens?: number}} ModelWait
  * @typedef {import('../composer/ac-chat-tokens.js').TurnProgress} TurnProgress
  * @typedef {import('../../questions/ac-chat-question.js').Question} Question
  * @typedef {import('../../questions/ac-chat-question.js').Answer} Answer

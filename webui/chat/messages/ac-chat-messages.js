@@ -123,7 +123,7 @@ export class AcChatMessages extends Localized(LitElement) {
   _renderWorking() {
     const wait = this.modelWait;
     const text = wait
-      ? html`<span role="status">${t(`chat.modelWait.${wait.reason}`)} ${t('chat.modelWaitUntil', {time: formatTime(wait.until)})}</span>`
+      ? html`<span role="status">${t(`chat.modelWait.${wait.reason}`, {done: wait.readTokens ?? 0, total: wait.promptTokens ?? 0})} ${wait.until ? t('chat.modelWaitUntil', {time: formatTime(wait.until)}) : nothing}</span>`
       : html`<span class="visually-hidden">${t('chat.working')}</span>${this.turn ? html`<span class="progress">${t('chat.turn.steps', {n: this.turn.steps, most: this.turn.maxSteps})}</span>` : nothing}`;
     return html`<div class="working"><span class="dots" aria-hidden="true"><i></i><i></i><i></i></span>${text}</div>`;
   }
