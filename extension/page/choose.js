@@ -14,7 +14,7 @@ const OPEN_MS = 2000;
 const NAMED = 12;
 
 /**
- * Choose an option by its value or text.
+ * Choose an option by its text or value.
  * @param {Element} element @param {string} value @param {string} [allowed]  the kind of secret that the user has allowed
  * @returns {Promise<import('./reply.js').Reply>}
  */
@@ -49,13 +49,14 @@ async function chooseNative(list, value, label) {
 }
 
 /**
- * Return the option that matches. Exact matches win over a single option whose name contains the text.
+ * Return the option that matches, by its name before its value. Exact matches win over a single option whose name contains the text.
  * @template T @param {T[]} options @param {string} wanted
  * @param {(option: T) => string} valueOf @param {(option: T) => string} nameOfOption @returns {T | null}
  */
 function optionFor(options, wanted, valueOf, nameOfOption) {
   const text = tidy(wanted).toLowerCase();
-  const same = options.find((option) => valueOf(option) === wanted) ?? options.find((option) => nameOfOption(option) === tidy(wanted))
+  // people and models see names, and a value may be the name of another option
+  const same = options.find((option) => nameOfOption(option) === tidy(wanted)) ?? options.find((option) => valueOf(option) === wanted)
     ?? options.find((option) => nameOfOption(option).toLowerCase() === text);
   if (same || !text) return same ?? null;
   const near = options.filter((option) => nameOfOption(option).toLowerCase().includes(text));

@@ -1,5 +1,5 @@
 /** Simulates pointer clicks: at a position, with the sequence of events that pages expect. */
-import {focused, its, nearest, tidy} from './native-properties.js';
+import {drawnIn, focused, its, nearest, tidy} from './native-properties.js';
 import {labelOf, textOf} from './labels.js';
 import {centreOf, coverAt, drawingOf, isDisabled, isInert, modalDialog} from './layout.js';
 import {drawn, turn} from './chunked-work.js';
@@ -75,12 +75,21 @@ function isCut(element) {
 
 /** @param {Element} element */
 async function isAtRest(element) {
+  if (moves(element)) return true;
   let before = element.getBoundingClientRect();
   for (let frames = 0; frames < FRAMES; frames++) {
     await drawn();
     const now = element.getBoundingClientRect();
     if (now.left === before.left && now.top === before.top && now.width === before.width && now.height === before.height) return true;
     before = now;
+  }
+  return false;
+}
+
+/** Return true if an animation without an end moves an element: that is no movement to wait out. @param {Element} element */
+function moves(element) {
+  for (let each = /** @type {Element | null} */ (element); each; each = drawnIn(each)) {
+    if (its(each).getAnimations().some((one) => one.playState === 'running' && one.effect?.getComputedTiming().endTime === Infinity)) return true;
   }
   return false;
 }
@@ -142,6 +151,7 @@ function clickAt(at, point) {
 
 /** Return the element that receives pointer events: the element itself, or a descendant at that point. @param {Element} element @param {{x: number, y: number}} point @returns {Element} */
 function receiver(element, {x, y}) {
+  if (element instanceof HTMLAreaElement) return element;
   const target = drawingOf(element);
   const root = its(target).getRootNode();
   const hit = root instanceof Document || root instanceof ShadowRoot ? its(root).elementFromPoint(x, y) : null;

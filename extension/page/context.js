@@ -1,8 +1,8 @@
 /** Describes the page for a model: its URL and title, its elements, and the selected text. */
 import {attribute, focused, its, rootOf, tidy} from './native-properties.js';
-import {idOf} from './ids.js';
-import {isTextField, secretOf} from './kinds.js';
-import {placeholderOf} from './labels.js';
+import {idOf, setReported} from './ids.js';
+import {isTextField, kindOf, secretOf} from './kinds.js';
+import {labelOf, placeholderOf} from './labels.js';
 import {isDisabled} from './layout.js';
 import {tellApart} from './element-surroundings.js';
 import {Survey, ofType} from './survey.js';
@@ -84,7 +84,25 @@ function describedApart(found, survey) {
 /** @param {Found} found @param {Survey} survey @returns {Described} */
 export function described(found, survey) {
   const {element, kind, use, isBlocked} = found;
-  const label = survey.nameOf(found);
+  return describedAs(element, {kind, label: survey.nameOf(found)}, use, isBlocked);
+}
+
+/** Describe elements that are alike, each with what tells it from the others. @param {Element[]} elements @returns {Described[]} */
+export function describedAlike(elements) {
+  const all = elements.map((element) => ({element, described: describedAs(element, describedName(element), 0, false)}));
+  tellApart(all);
+  return all.map((each) => each.described);
+}
+
+/** Return the kind and name of an element as it is now. @param {Element} element @returns {{kind: string, label: string}} */
+export function describedName(element) {
+  return {kind: kindOf(element) ?? 'clickable', label: labelOf(element)};
+}
+
+/** @param {Element} element @param {{kind: string, label: string}} name @param {number} use @param {boolean} isBlocked @returns {Described} */
+function describedAs(element, name, use, isBlocked) {
+  const {kind, label} = name;
+  setReported(element, name);
   const secret = secretOf(element, label);
   const states = [];
   if (isChecked(element)) states.push('checked');

@@ -5,9 +5,22 @@ import {attribute, drawnIn, elementAt, holds, its, nearest, rootOf} from './nati
 
 /** Return true if an element is visible once it is scrolled into view. @param {Element} element @param {Box} box */
 export function isShown(element, box) {
+  const picture = pictureOf(element);
+  if (picture) return isShown(picture, box);
   if (box.width < 2 || box.height < 2) return isDrawnByLabel(element);
   if (!its(element).checkVisibility({checkVisibilityCSS: true})) return false;
   return its(element).checkVisibility({checkOpacity: true}) || isDrawnByLabel(element);
+}
+
+/** Return where an element is in the viewport; for an area of an image map, where the image is. @param {Element} element @returns {Box} */
+export function boxOf(element) {
+  return (pictureOf(element) ?? element).getBoundingClientRect();
+}
+
+/** Return the image that shows an area; null for any other element. @param {Element} element @returns {Element | null} */
+function pictureOf(element) {
+  const name = element instanceof HTMLAreaElement ? element.closest('map')?.name : '';
+  return name ? its(rootOf(element) ?? document).querySelector(`img[usemap="#${CSS.escape(name)}"]`) : null;
 }
 
 /** Return true if a visible label renders the control. Check boxes, radio buttons and file fields are often hidden this way. @param {Element} element */
@@ -23,6 +36,8 @@ export function isInWindow(box) {
 
 /** Return what a user would click: the element, or the label that renders it. @param {Element} element @returns {Element} */
 export function drawingOf(element) {
+  const picture = pictureOf(element);
+  if (picture) return picture;
   const box = element.getBoundingClientRect();
   const isSeen = box.width > 1 && box.height > 1 && its(element).checkVisibility({checkOpacity: true, checkVisibilityCSS: true});
   if (isSeen || !('labels' in element)) return element;
@@ -49,7 +64,7 @@ export function centreOf(element) {
 export function coverAt(element, {x, y}) {
   const hit = elementAt(x, y);
   if (!hit) return element.ownerDocument.documentElement;
-  if (holds(element, hit) || isHostOf(hit, element) || isLabelOf(hit, element)) return null;
+  if (holds(element, hit) || isHostOf(hit, element) || isLabelOf(hit, element) || pictureOf(hit) === element) return null;
   return hit;
 }
 

@@ -4,7 +4,7 @@
  */
 import {check, choose} from './choose.js';
 import {click} from './click.js';
-import {collect, more, selectedText} from './context.js';
+import {collect, describedAlike, more, selectedText} from './context.js';
 import {fill} from './fill.js';
 import {find} from './find.js';
 import {elementOf, idOf} from './ids.js';
@@ -24,6 +24,8 @@ import {scroll} from './scroll.js';
 const KEY = Symbol.for('agentcore.page');
 /** The time limit for a document to load. */
 const READY_MS = 5000;
+/** The maximum number of elements named in a reply. */
+const ALIKE = 10;
 
 /** @type {Record<string, (request: any) => unknown>} */
 const ANSWERS = {
@@ -33,8 +35,14 @@ const ANSWERS = {
   clearMarks: () => ({count: clearMarks()}),
   /** @param {{target: Target, words: Words}} request */
   find: async ({target, words}) => {
-    const {element, fit, invalid} = await find(target, words);
-    return {fit, invalid, id: element && idOf(element)};
+    const {element, fit, invalid, alike, stale} = await find(target, words);
+    const shown = alike.length > 1 ? describedAlike(alike.slice(0, ALIKE)) : [];
+    return {fit, invalid, stale, count: alike.length, alike: shown, id: element && idOf(element)};
+  },
+  /** @param {{id: string}} request */
+  describe: ({id}) => {
+    const element = elementOf(id);
+    return element ? describedAlike([element]) : [];
   },
   /** @param {{act: Act, id: string | null, allowed?: string, text?: string}} request */
   act: ({act, id, allowed, text}) => answered(() => carryOut(act, id, allowed, text)),

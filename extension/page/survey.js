@@ -2,7 +2,7 @@
 import {attribute, focused, its, nearest} from './native-properties.js';
 import {CANDIDATES, CODE_EDITOR, kindOf, secretOf} from './kinds.js';
 import {Labels, labelOf, placeholderOf} from './labels.js';
-import {coverAt, centreOf, isDisabled, isInert, isInWindow, isShown, modalDialog} from './layout.js';
+import {boxOf, coverAt, centreOf, isDisabled, isInert, isInWindow, isShown, modalDialog} from './layout.js';
 import {Pace} from './chunked-work.js';
 
 /**
@@ -53,7 +53,7 @@ export class Survey {
     let order = 0;
     await this.pace.each(candidates, ([element, kind]) => {
       if (!element.isConnected) return;
-      const box = (its(element).closest(CODE_EDITOR) ?? element).getBoundingClientRect();
+      const box = boxOf(its(element).closest(CODE_EDITOR) ?? element);
       if (!isShown(element, box)) return;
       const isBlocked = isInert(element, modal);
       const use = usefulness(element, kind, box) + (element === active ? 25 : 0) - (isBlocked ? 2000 : 0);

@@ -1,19 +1,24 @@
 /** Runs the actions of a call in order, each in the frame that contains its element. */
-import {wordsOf} from './descriptions.js';
+import {describe, nameIn, wordsOf} from './descriptions.js';
 import {FrameGone, FrameSilent, ask, askAll, framesOf} from './frames.js';
 import {PageError} from './page-error.js';
 import {text} from './strings.js';
 
 /**
  * @typedef {import('./arguments.js').Action} Action
+ * @typedef {import('./descriptions.js').Described} Described
  * @typedef {import('./frames.js').Frame} Frame
+ * @typedef {{kind: string, label: string}} Name
  * @typedef {import('./strings.js').Language} Language
  * @typedef {{kind: string, label: string, origin: string}} Question
  * @typedef {{success: boolean, message: string}} Step
- * @typedef {{ok: boolean, key: string, values: Record<string, string | number>, opened?: string}} Reply
+ * @typedef {{id: string, desc: string}} Element
+ * @typedef {{ok: boolean, key: string, values: Record<string, string | number>, opened?: string, elements?: Element[]}} Reply
  */
 
 const NEEDS_TARGET = new Set(['fill', 'click', 'select', 'check']);
+/** The maximum number of matches named in a reply. */
+const SHOWN = 10;
 const NEEDS_VALUE = new Set(['fill', 'select']);
 
 /** Replies that end a call, by key, with the reply for the actions that are then skipped. @type {Record<string, Reply>} */
@@ -35,10 +40,12 @@ export class Actions {
     this._page = undefined;
   }
 
-  /** @param {Action[]} actions @returns {Promise<{success: boolean, results: Step[], summary: string}>} */
+  /** @param {Action[]} actions @returns {Promise<{success: boolean, results: Step[], summary: string, elements?: Element[]}>} `elements`: those that refusals name */
   async run(actions) {
     /** @type {Step[]} */
     const results = [];
+    /** @type {Element[]} */
+    const elements = [];
     /** @type {Reply | null} */
     let end = null;
     for (const action of actions) {
@@ -49,11 +56,13 @@ export class Actions {
         return refused(error.type === 'interrupted' ? 'interrupted' : 'pageLeft');
       });
       end ??= ENDS[reply.key] ?? null;
+      elements.push(...reply.elements ?? []);
       results.push({success: reply.ok, message: text(this._language, reply.key, reply.values)});
     }
     const succeeded = results.filter(({success}) => success).length;
     const failed = results.length - succeeded;
-    return {success: failed === 0, results, summary: text(this._language, 'summary', {count: results.length, succeeded, failed})};
+    const summary = text(this._language, 'summary', {count: results.length, succeeded, failed});
+    return {success: failed === 0, results, summary, ...(elements.length ? {elements} : {})};
   }
 
   /** @param {Action} action @returns {Promise<Reply>} */
@@ -109,9 +118,36 @@ export class Actions {
     }
     const answers = await askAll(frames, () => ({type: 'find', target, words}), this._language);
     const best = answers.reduce((first, next) => (next.answer.fit > first.answer.fit ? next : first));
+    if (best.answer.stale) return this._stale(best.answer.id, best.answer.stale);
+    const alike = answers.filter(({answer}) => answer.fit === best.answer.fit);
+    const count = alike.reduce((sum, {answer}) => sum + answer.count, 0);
+    if (count > 1 && NEEDS_TARGET.has(action)) return this._ambiguous(count, await this._describeAlike(alike));
     if (best.answer.id) return {frame: best.frame, id: best.answer.id};
     const invalid = answers.find(({answer}) => answer.invalid);
     return invalid ? refused('invalidSelector', {selector: target.selector ?? ''}) : refused('notFound');
+  }
+
+  /**
+   * Describe the elements that fit alike, in all frames. A frame with one of them has not described it.
+   * @param {{frame: Frame, answer: any}[]} answers @returns {Promise<Described[]>}
+   */
+  async _describeAlike(answers) {
+    const described = await Promise.all(answers.map(({frame, answer}) => (
+      answer.alike.length || !answer.id ? answer.alike : ask(frame, {type: 'describe', id: answer.id}, this._signal))));
+    return described.flat();
+  }
+
+  /** @param {number} count @param {Described[]} alike @returns {Reply} */
+  _ambiguous(count, alike) {
+    const elements = alike.slice(0, SHOWN).map((each) => describe(each, this._language));
+    const matches = elements.map(({id, desc}) => `${id} ${desc}`).join('; ') + (count > elements.length ? '; …' : '');
+    return {...refused('ambiguous', {count: String(count), matches}), elements};
+  }
+
+  /** @param {string} id @param {{was: Name, now: Name}} names @returns {Reply} */
+  _stale(id, {was, now}) {
+    const desc = nameIn(now, this._language);
+    return {...refused('stale', {was: nameIn(was, this._language), now: desc}), elements: [{id, desc}]};
   }
 
   /**

@@ -14,10 +14,15 @@ export function describe({id, kind, label, placeholder, place, states, value}, l
   const named = place ? [text(language, 'placeState', {place})] : [];
   named.push(...states.map((state) => text(language, `${state}State`)));
   if (value && !isNamed(kind, label, value)) named.push(text(language, 'valueState', {value}));
-  const desc = `${KINDS[language][kind] ?? KINDS[language].element}:${label}`
+  const desc = nameIn({kind, label}, language)
     + (placeholder ? `(placeholder:${placeholder})` : '')
     + (named.length ? text(language, 'states', {states: named.join(', ')}) : '');
   return {id, desc};
+}
+
+/** Return kind and name of an element. @param {{kind: string, label: string}} name @param {Language} language */
+export function nameIn({kind, label}, language) {
+  return `${KINDS[language][kind] ?? KINDS[language].element}:${label}`;
 }
 
 /** @param {string} kind @param {string} label @param {string} value */

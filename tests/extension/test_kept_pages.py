@@ -15,17 +15,20 @@ SHOP = """<!doctype html><title>Shop</title>
 <label>Search <input id="search"></label> <button id="moving">0</button>
 <script>
 addEventListener('pageshow', ({persisted}) => { if (persisted) document.title = 'Shop as it was left'; });
-document.querySelector('#moving').onclick = ({target}) => { target.textContent += 'x'; };
+const moving = document.querySelector('#moving');
+moving.onclick = ({target}) => { target.textContent += 'x'; };
+let left = 100, isMoving = true;
+(function move() {
+  if (isMoving) moving.style.left = `${100 + (left += 7) % 200}px`;
+  requestAnimationFrame(move);
+})();
 </script>
-<style>
-#moving { position: absolute; top: 100px; animation: to-and-fro 100ms linear infinite alternate; }
-@keyframes to-and-fro { from { left: 100px; } to { left: 300px; } }
-</style>"""
+<style>#moving { position: absolute; top: 100px; }</style>"""
 MOVING = {"actions": [{"action": "click", "target": {"selector": "#moving"}}]}
 BACK = "setTimeout(() => history.back())"
 GO = "([tabId, url]) => chrome.tabs.update(tabId, {url}).then(() => null)"
 TITLE = "(tabId) => chrome.tabs.get(tabId).then(({title, status}) => status === 'complete' ? title : '')"
-REST = "document.querySelector('#moving').style.animation = 'none'"
+REST = "isMoving = false"
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -66,7 +69,7 @@ async def test_page_that_was_kept_is_used_as_before(kept, site):
 
 
 async def test_action_that_a_page_was_left_in_does_not_go_on_when_it_is_shown_again(kept, site):
-    """A button that moves is waited for; the page is left meanwhile, and back it stands still."""
+    """A button that a script moves is waited for; the page is left meanwhile, and back it stands still."""
     call = asyncio.create_task(kept.call(MOVING))
     await go(kept, site.url("/second"))
     answer = await call

@@ -194,3 +194,29 @@ async def test_halves_of_characters_in_what_a_page_says_are_replaced(
         answer = {"type": "result", "callId": call_id, "ok": True, "result": {"success": True, "text": "half \ud83d"}}
         await browser.socket.send_str(json.dumps(answer))
         assert (await call).result.data["text"] == "half \ufffd"
+
+
+async def test_person_is_asked_by_the_names_that_a_refusal_told(tmp_path: Path, new_key: Any, connected: Any) -> None:
+    """Where several elements fit, the page names them, and the next call chooses one."""
+    act = {"actions": [{"action": "click", "target": {"elementId": "e_1_b"}}]}
+    refused = {
+        "success": False,
+        "results": [{"success": False, "message": "2 elements match: e_1_a button:Cancel; e_1_b button:Pay"}],
+        "summary": "Ran 1 actions",
+        "elements": [{"id": "e_1_a", "desc": "button:Cancel"}, {"id": "e_1_b", "desc": "button:Pay"}],
+    }
+    async with chatting(tmp_path, "en") as (server, model), connected(server, await new_key(server)) as browser:
+        session_id = (await ask(server, "POST", "/api/sessions"))["sessionId"]
+        await browser.hello()
+        await browser.share("s1", session_id)
+        model.call("page_action", act, is_prompted=False)
+        model.call("page_action", act, is_prompted=False)
+        model.replies.append({"content": "Done."})
+        await ask(server, "POST", f"/api/sessions/{session_id}/messages", text="pay")
+        assert (await waiting(server)).preview.words == "Click e_1_b"
+        await approve(server)
+        await browser.answer(await browser.next("call"), refused)
+        assert (await waiting(server)).preview.words == "Click “button:Pay” (e_1_b)"
+        await approve(server)
+        await browser.answer(await browser.next("call"), DONE)
+        await finished(server, session_id)

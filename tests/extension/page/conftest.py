@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import pytest_asyncio
@@ -98,11 +98,13 @@ async def shared_extension(
 async def open_tab(shared_extension: Extension, site: Site) -> Callable[..., Awaitable[Tab]]:
     """Show a page in a tab: `await open_tab("<input>")`, or what the site has under `path`."""
 
-    async def opened(body: str | None = None, path: str = "/page", **options: Any) -> Tab:
+    async def opened(
+        body: str | None = None, path: str = "/page", wait_until: Literal["commit", "load"] = "load", **options: Any
+    ) -> Tab:
         if body is not None:
             site.show(path, f"<!doctype html><meta charset=utf-8><title>Page</title>{body}")
         page = await shared_extension.context.new_page()
-        await page.goto(site.url(path))
+        await page.goto(site.url(path), wait_until=wait_until)
         return Tab(shared_extension, page, await shared_extension.tab_id(page), **options)
 
     return opened

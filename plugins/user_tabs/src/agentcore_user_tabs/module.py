@@ -147,6 +147,7 @@ class UserTabs(Module):
         tab = self._shared_tabs.require_tab(ctx.resource)
         given = {"actions": [action.model_dump(exclude_none=True) for action in actions]}
         answer = read_answer(ActionsAnswer, await self._call_tab(ctx, tab, "page_action", given, timeoutMs))
+        tab.store_names({element.id: element.desc for element in answer.elements})
         lines = [f"{number}. {step.message}" for number, step in enumerate(answer.results, 1)]
         data: PageActions = {
             "success": answer.success,

@@ -23,19 +23,20 @@ class StepAnswer(_Answer):
     message: Annotated[str, Field(max_length=TEXT_CHARS)]
 
 
-class ActionsAnswer(_Answer):
-    """How all actions of a call went, in order."""
-
-    success: bool
-    results: Annotated[list[StepAnswer], Field(max_length=200)]
-    summary: Annotated[str, Field(max_length=2_000)]
-
-
 class Element(_Answer):
     """One element of a page, by the id that later actions name."""
 
     id: Annotated[str, Field(max_length=64)]
     desc: Annotated[str, Field(max_length=2_000)]
+
+
+class ActionsAnswer(_Answer):
+    """How all actions of a call went, in order, and the elements that refusals name."""
+
+    success: bool
+    results: Annotated[list[StepAnswer], Field(max_length=200)]
+    summary: Annotated[str, Field(max_length=2_000)]
+    elements: Annotated[list[Element], Field(max_length=ELEMENTS, default_factory=list)]
 
 
 class ElementsAnswer(_Answer):
