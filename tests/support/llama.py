@@ -1,6 +1,7 @@
 """A real model server: llama.cpp with a small model, from packages that `make llama` puts into `build/llama`.
 
-Run as a program with the size of the context in tokens, it prints its address and serves until its standard input ends.
+Run as a program with the size of the context in tokens, and a key if it is to need one, it prints its address and
+serves until its standard input ends.
 """
 
 import subprocess
@@ -15,7 +16,7 @@ PACKAGES = Path(__file__).parents[2] / "build" / "llama"
 _ANSWER_TOKENS = 12
 
 
-def _serve(context_tokens: int) -> None:
+def _serve(context_tokens: int, key: str) -> None:
     sys.path.insert(0, str(PACKAGES))
     import xllamacpp
 
@@ -25,6 +26,7 @@ def _serve(context_tokens: int) -> None:
     parameters.n_parallel = 1  # else its context is shared among several requests
     parameters.n_predict = _ANSWER_TOKENS
     parameters.use_jinja = True  # the model's own template, which lets roles alternate
+    parameters.api_keys = [key] if key else []
     server = xllamacpp.Server(parameters)
     print(server.listening_address, flush=True)
     sys.stdin.read()
@@ -36,9 +38,9 @@ def is_installed() -> bool:
 
 
 @contextmanager
-def running_llama(context_tokens: int) -> Iterator[str]:
-    """A model server with that context, in tokens; its address."""
-    command = [sys.executable, __file__, str(context_tokens)]
+def running_llama(context_tokens: int, key: str = "") -> Iterator[str]:
+    """A model server with that context, in tokens, which needs a key unless that is empty; its address."""
+    command = [sys.executable, __file__, str(context_tokens), key]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True) as process:
         try:
@@ -49,13 +51,13 @@ def running_llama(context_tokens: int) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def start_llama() -> Iterator[Callable[[int], str]]:
-    """Start model servers: `address = start_llama(8192)`."""
+def start_llama() -> Iterator[Callable[..., str]]:
+    """Start model servers: `address = start_llama(8192)`, `start_llama(2048, "key")`."""
     if not is_installed():
         pytest.skip("llama.cpp is missing: make llama")
     with ExitStack() as stack:
-        yield lambda context_tokens: stack.enter_context(running_llama(context_tokens))
+        yield lambda context_tokens, key="": stack.enter_context(running_llama(context_tokens, key))
 
 
 if __name__ == "__main__":
-    _serve(int(sys.argv[1]))
+    _serve(int(sys.argv[1]), sys.argv[2])
