@@ -17,6 +17,7 @@ from typing import Any, Self
 from agentcore.errors import AgentcoreError
 from agentcore.files.folder import Folder
 from agentcore.supervision.descendants import read_rest
+from agentcore.supervision.input_waits import waits_for_terminal
 from agentcore.supervision.listening_ports import Listener, find_listeners
 from agentcore.supervision.protocol import HEADER
 from agentcore.supervision.recorded_output import Recording
@@ -107,6 +108,14 @@ class SupervisedProcess:
     def list_listeners(self) -> list[Listener]:
         """Return the TCP ports that its processes listen on; it blocks, because it reads /proc."""
         return find_listeners(self._keeper) if self._keeper and not self.is_over else []
+
+    def waits_for_terminal(self, device: int) -> bool:
+        """Return True if one of its processes waits for input from a terminal; it blocks, because it reads /proc.
+
+        Args:
+            device: The terminal, as `st_rdev`.
+        """
+        return bool(self._keeper) and not self.is_over and waits_for_terminal(self._keeper, device)
 
     async def wait_for_recording(self) -> None:
         """Wait until the recorded streams have ended; they do not while another process has them open."""

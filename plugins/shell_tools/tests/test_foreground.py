@@ -153,6 +153,15 @@ async def test_what_a_command_leaves_running_ends_with_it(call, mark, living):
     assert living() == 0
 
 
+async def test_child_that_goes_on_writing_does_not_hold_the_result(call, mark, living):
+    """OpenCode's bash was reported to wait for ever for the output of a server that a command had started."""
+    writing = f"exec -a {mark} bash -c 'while echo tick; do sleep 0.01; done'"
+    result = await call("bash", command=f"({writing}) & sleep 0.1; echo over", timeoutMs=20_000)
+    assert (result.data["exit_code"], living()) == (0, 0)
+    assert {"tick", "over"} <= set(result.data["output"].splitlines())
+    assert any(mark in each["command"] for each in result.data["left_behind"])
+
+
 @pytest.mark.parametrize("sandbox", ["off", "prefer"])
 async def test_what_was_left_running_is_named_with_how_to_keep_it(start, text, mark, living, sandbox, request):
     if sandbox == "prefer":

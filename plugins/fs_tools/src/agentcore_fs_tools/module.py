@@ -24,6 +24,7 @@ from agentcore_fs_tools.edit.changes import plan_edit, plan_write
 from agentcore_fs_tools.edit.diff_view import DIFF_VIEW
 from agentcore_fs_tools.edit.editing import Edit
 from agentcore_fs_tools.edit.known_files import KnownFiles
+from agentcore_fs_tools.edit.line_numbers import refuse_line_numbers
 from agentcore_fs_tools.edit.writing import edit_change, write_change
 from agentcore_fs_tools.read.documents import Documents
 from agentcore_fs_tools.read.listing import list_dir
@@ -197,6 +198,7 @@ class FsTools(Module[FsSettings]):
         content = arguments["content"]
         encoding = arguments.get("encoding")
         create_dirs = bool(arguments.get("create_dirs", True))
+        self._refuse_line_numbers(ctx, (content, ""))
         change = plan_write(ctx.workspace, path, content, encoding, create_dirs=create_dirs)
         self._known_files.refuse_unknown(ctx, change, overwrite=bool(arguments.get("overwrite")))
         return change.build_preview(ctx.workspace, lambda: ctx.is_cancelled)
@@ -236,6 +238,7 @@ class FsTools(Module[FsSettings]):
     ) -> ToolResult[results.WrittenFile]:
         """Create a text file, or replace all of one, which keeps encoding and line ends; `edit` changes a part."""
         self._refuse_unless_writable()
+        self._refuse_line_numbers(ctx, (content, ""))
         change = plan_write(ctx.workspace, path, content, encoding, create_dirs=create_dirs)
         self._known_files.refuse_unknown(ctx, change, overwrite=overwrite)
         result = write_change(ctx.workspace, change, lambda: ctx.is_cancelled, create_dirs=create_dirs)
@@ -254,6 +257,7 @@ class FsTools(Module[FsSettings]):
             arguments.get("encoding"),
             is_cancelled=lambda: ctx.is_cancelled,
         )
+        self._refuse_line_numbers(ctx, *((edit.new, edit.old) for edit in arguments.get("edits") or ()))
         return change.build_preview(ctx.workspace, lambda: ctx.is_cancelled)
 
     @tool(
@@ -298,6 +302,7 @@ class FsTools(Module[FsSettings]):
         if not dry_run:
             self._refuse_unless_writable()
         change = plan_edit(ctx.workspace, path, edits, diff, encoding, is_cancelled=lambda: ctx.is_cancelled)
+        self._refuse_line_numbers(ctx, *((edit.new, edit.old) for edit in edits or ()))
         result = edit_change(ctx.workspace, change, lambda: ctx.is_cancelled, dry_run=dry_run)
         self._known_files.add(ctx, path)
         return result
@@ -595,6 +600,11 @@ class FsTools(Module[FsSettings]):
         copying = Copying(from_host or "", from_path, to_host or "", to_path, overwrite)
         copying.refuse_impossible(self.runtime.hosts())
         return await copying.run(ctx)
+
+    def _refuse_line_numbers(self, ctx: ToolContext, *texts: tuple[str, str]) -> None:
+        """Refuse new texts of a model, each with the old one, that have the line numbers of `read_file`."""
+        for new, old in texts if self._known_files.is_of_model(ctx) else ():
+            refuse_line_numbers(new, old)
 
     def _refuse_unless_writable(self) -> None:
         if not self.settings.writable:

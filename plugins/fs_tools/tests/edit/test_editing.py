@@ -1,6 +1,7 @@
 import difflib
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from agentcore_fs_tools.edit.editing import Edit, apply_edits
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentcore.api import ToolError
+from agentcore.api.tool_context import Principal
 
 HOST = {"modules": ["fs_tools"]}
 
@@ -24,6 +26,22 @@ async def test_exact_text_is_replaced_and_the_difference_shown(call, text, root:
         "Changed a.py in 1 place:\n--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n def f():\n-    return 1\n+    return 2\n"
     )
     assert result.data["changed"] is True
+
+
+@pytest.mark.parametrize("new", ['log("$& $1 $$ ok");', r"\1 \g<0> \n \\", "%s {0} ${x}"])
+async def test_new_text_is_written_exactly_as_it_is_given(call, root: Path, new: str) -> None:
+    """OpenCode's edit was reported to expand `$&` and `$1` in new texts, as its programming language does."""
+    (root / "a.js").write_text('log("done");\nlog("done");\n')
+    await call("edit", path="a.js", edits=[{"old": 'log("done");', "new": new, "all": True}])
+    assert (root / "a.js").read_text() == f"{new}\n{new}\n"
+
+
+async def test_empty_old_text_is_refused_for_all_occurrences_too(failure, root: Path) -> None:
+    """Deep Agents' edit was reported to put the new text between all characters of the file."""
+    (root / "a.txt").write_text("abc")
+    error = await failure("edit", path="a.txt", edits=[{"old": "", "new": "X", "all": True}])
+    assert error.type == "invalid_arguments"
+    assert (root / "a.txt").read_text() == "abc"
 
 
 async def test_edits_are_made_one_after_the_other(call, root: Path) -> None:
@@ -63,6 +81,43 @@ async def test_text_that_is_not_there_is_an_error_with_the_nearest_place(
     error = await failure("edit", path="a.py", edits=[{"old": old, "new": "x"}])
     assert (error.type, error.context["line"]) == ("edit_not_found", line)
     assert "return 22" in error.context["nearest"]
+
+
+@pytest.mark.parametrize(
+    "old", ["     4\tdef g():\n     5\t    return 22", "4→def g():", "4: def g():\n5:     return 22"]
+)
+async def test_old_text_with_line_numbers_is_told_to_be_given_without_them(failure, root: Path, old: str) -> None:
+    (root / "a.py").write_text("def f():\n    pass\n\ndef g():\n    return 22\n")
+    error = await failure("edit", path="a.py", edits=[{"old": old, "new": "x"}])
+    assert (error.type, error.context["line"]) == ("edit_not_found", 4)
+    assert "begin with line numbers" in error.message
+
+
+async def test_new_text_of_a_model_with_line_numbers_is_refused(agentcore_host, root: Path) -> None:
+    """OpenCode's edit was reported to write the line marks of its read tool into files."""
+    host = await agentcore_host(modules=["fs_tools"], config={"approvals": {"mode": "allow"}}, roots=[root])
+    (root / "a.py").write_text("def f():\n    pass\n")
+    (root / "numbered.txt").write_text("     1\tone\n     2\ttwo\n")
+
+    async def call(tool: str, kind: str = "chat", **arguments: object) -> Any:
+        return await host.outcome(tool, arguments, principal=Principal(kind, "s1"), session_id="s1")
+
+    numbered = "     1\tdef f():\n     2\t    return 1\n"
+    edits = [{"old": "def f():\n    pass\n", "new": numbered}]
+    for refused in (
+        await call("edit", path="a.py", edits=edits),
+        await call("edit", "mcp", path="a.py", edits=edits),
+        await call("write_file", path="b.py", content=numbered),
+    ):
+        assert refused.error.type == "invalid_arguments"
+        assert "line number as `read_file` shows it" in refused.error.message
+    assert (root / "a.py").read_text() == "def f():\n    pass\n"
+    assert not (root / "b.py").exists()
+    # numbers that are part of the file, tables of numbers, and what people write
+    listed = [{"old": "     2\ttwo", "new": "     2\tzwei"}]
+    assert (await call("edit", path="numbered.txt", edits=listed)).error is None
+    assert (await call("write_file", path="c.tsv", content="1\tone\n2\ttwo\n")).error is None
+    assert (await call("write_file", "cli", path="d.txt", content=numbered)).error is None
 
 
 async def test_text_without_any_resemblance_is_not_found(failure, root: Path) -> None:

@@ -26,6 +26,16 @@ async def test_newest_file_comes_first(call, text, tree: Path) -> None:
     assert result.data["count"] == 4
 
 
+async def test_newest_files_are_chosen_before_the_limit_and_those_of_one_age_by_path(call, root: Path) -> None:
+    names = ["b.py", "a\\b.py", "sub/ä b.py", "sub/a.py", "c.py"]
+    for name, age in zip(names, (20, 20, 20, 30, 10), strict=True):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).touch()
+        os.utime(root / name, (age, age))
+    result = await call("glob", pattern="**/*.py", limit=3)
+    assert (result.data["paths"], result.data["count"]) == (["sub/a.py", "a\\b.py", "b.py"], 5)
+
+
 async def test_order_of_paths_can_be_asked_for(call, tree: Path) -> None:
     paths = (await call("glob", pattern="**/*.py", sort="path")).data["paths"]
     assert paths == [".hidden.py", "old.py", "sub/deep/mid.py", "sub/new.py"]

@@ -159,6 +159,20 @@ async def test_hidden_files_are_searched_but_not_git(call, root: Path) -> None:
     assert (await call("grep", pattern="needle")).data["files"] == [".hidden"]
 
 
+@pytest.mark.parametrize("separator", ["\f", "\v", "\x1c", "\x85", "\u2028", "a\rb"])
+async def test_lines_have_the_numbers_that_reading_and_editing_count(
+    call, failure, text, root: Path, separator
+) -> None:
+    """Deep Agents' tools were reported to disagree on line numbers in files with form feeds and other separators."""
+    (root / "a.py").write_bytes(f"def f():\n    return 1\n{separator}\ndef g():\n    return 2\n".encode())
+    assert (await call("grep", pattern="return 2", path="a.py")).data["matches"][0]["line"] == 5
+    assert "     5\t    return 2" in text(await call("read_file", path="a.py", offset=5, limit=1))
+    assert (await call("file_stat", path="a.py")).data["lines"] == 5
+    assert (await failure("edit", path="a.py", edits=[{"old": "return", "new": "x"}])).context["lines"] == [2, 5]
+    await call("edit", path="a.py", diff="@@ -4,2 +4,2 @@\n def g():\n-    return 2\n+    return 3\n")
+    assert (root / "a.py").read_bytes().endswith(f"{separator}\ndef g():\n    return 3\n".encode())
+
+
 async def test_search_that_finds_nothing_says_which_links_it_did_not_follow(
     call, text, root: Path, tmp_path: Path
 ) -> None:

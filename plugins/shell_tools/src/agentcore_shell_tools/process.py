@@ -108,6 +108,10 @@ class Process:
         """Return the TCP ports that its processes listen on; it blocks, because it reads /proc."""
         return self._supervised.list_listeners()
 
+    def waits_for_input(self) -> bool:
+        """Return True if one of its processes waits for typed input; it blocks, because it reads /proc."""
+        return self._supervised.waits_for_terminal(self._started.terminal)
+
     def mark_finished(self) -> None:
         """Record that it has ended, and close its terminal."""
         if self.ended_at_ms is None:

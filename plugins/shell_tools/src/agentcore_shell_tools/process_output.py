@@ -1,6 +1,7 @@
 """Read the output and the state of a background process."""
 
 import asyncio
+from dataclasses import dataclass
 from typing import Any
 
 import re2  # type: ignore[import-untyped]
@@ -83,10 +84,14 @@ async def read_process_output(
     if since is None:
         process.looks[ctx.session_id] = (parts[0].end, parts[1].end)
     screen = await process.render_screen() if process.has_terminal else None
+    waits = False
     if is_running:
         await services.look_at(process)
+        # in a thread: it reads /proc
+        waits = await asyncio.to_thread(process.waits_for_input)
     shown_screen = screen if chosen is None else None
-    return await _build_result(ctx, process, services, parts, shown_screen, is_running=is_running)
+    state = _State(is_running=is_running, waits_for_input=waits)
+    return await _build_result(ctx, process, services, parts, shown_screen, state=state)
 
 
 async def _wait_for_output(process: Process, limit_s: float, marks: tuple[Mark, Mark], chosen: Any) -> None:
@@ -118,6 +123,14 @@ def _has_chosen(process: Process, seen: tuple[Mark, Mark], chosen: Any) -> tuple
             return True, seen
         marks.append(part.end)
     return False, (marks[0], marks[1])
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What a process does while its output is read."""
+
+    is_running: bool
+    waits_for_input: bool
 
 
 class _Part:
@@ -157,13 +170,13 @@ async def _build_result(
     parts: list[_Part],
     screen: ScreenView | None,
     *,
-    is_running: bool,
+    state: _State,
 ) -> ToolResult:
     dropped = sum(part.dropped_lines for part in parts)
     stdout, stderr = (tail_bytes(part.text, DATA_BYTES) for part in parts)
     data = {
         "process_id": process.process_id,
-        "exited": not is_running,
+        "exited": not state.is_running,
         "exit_code": process.exit_code,
         "signal": process.signal,
         "stdout": stdout[0],
@@ -179,13 +192,15 @@ async def _build_result(
         if screen.is_full_screen or parts[0].is_drawn or parts[0].is_redrawn:
             shown_screen = f"{screen.to_text()}\n"
             text = "" if parts[0].is_drawn else text
+    if state.waits_for_input:
+        data["waits_for_input"] = True
     data["put_aside"] = [each.to_json() for each in process.put_aside]
     room = TEXT_CHARS if ctx.model_chars is None else output_chars(ctx.model_chars) - len(shown_screen)
     shown, cut = shorten_middle(text, max(room, 0))
     notice = f"[{dropped} lines in front of this were dropped]\n" if dropped else ""
     between = "" if not shown or shown.endswith("\n") else "\n"
-    ending = f"{between}{shown_screen}[{_describe_state(process, process.name_for(ctx), is_running=is_running)}]"
-    refused = process.explain_sandbox_failure(text) if not is_running else ""
+    ending = f"{between}{shown_screen}[{_describe_state(process, process.name_for(ctx), state)}]"
+    refused = process.explain_sandbox_failure(text) if not state.is_running else ""
     own = services.list_for(process)
     if own:
         data["services"] = [_describe_service(each) for each in own]
@@ -197,10 +212,12 @@ async def _build_result(
     return ToolResult(blocks, data, truncated=bool(cut or dropped or stdout[1] or stderr[1]))
 
 
-def _describe_state(process: Process, name: str, *, is_running: bool) -> str:
-    if is_running and not process.is_command_running:
+def _describe_state(process: Process, name: str, state: _State) -> str:
+    if state.waits_for_input:
+        return f"{name} waits for input: type it with bash and this process_id, or end the process with bash_kill"
+    if state.is_running and not process.is_command_running:
         return f"{name}: the command itself has ended, what it started is running; bash_kill ends that"
-    if is_running:
+    if state.is_running:
         return f"{name} is running"
     how = f"exit code {process.exit_code}" if process.signal is None else f"ended by {process.signal}"
     return f"{name} has ended: {how}"

@@ -73,12 +73,16 @@ class CommandResult(TypedDict, total=False):
     exited: bool
     stdout: str
     stderr: str
+    waits_for_input: bool
     screen: ScreenData
     services: list[ServiceAddress]
 
 
 class ProcessOutput(TypedDict):
-    """What a background process wrote, and how it ended, if it has."""
+    """What a background process wrote, and how it ended, if it has.
+
+    `waits_for_input` is there, and true, where it reads its terminal and nothing was typed.
+    """
 
     process_id: str
     exited: bool
@@ -88,6 +92,7 @@ class ProcessOutput(TypedDict):
     stderr: str
     dropped_lines: int
     put_aside: list[QuarantinedFile]
+    waits_for_input: NotRequired[bool]
     screen: NotRequired[ScreenData]
     services: NotRequired[list[ServiceAddress]]
 

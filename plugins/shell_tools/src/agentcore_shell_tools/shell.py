@@ -9,7 +9,7 @@ import struct
 import termios
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, Self, TypeVar
 
 from agentcore.api import (
@@ -88,12 +88,14 @@ class Started(Generic[OutputT]):
         output: Its recorded output.
         sandbox: The sandbox of the shell.
         looking: Returns the files quarantined because of the command, once it has ended; None: it is not sandboxed.
+        terminal: Device number of the terminal of its input; 0: it has no input.
     """
 
     process: SupervisedProcess
     output: OutputT
     sandbox: Sandbox
     looking: "asyncio.Task[list[Quarantined]] | None"
+    terminal: int = 0
 
     @property
     def status(self) -> int | None:
@@ -186,7 +188,8 @@ class Shell:
             started = await self._start_command(request, workspace, stdio, term, output, in_background=True)
             output.attach_process(started.process)
             ends.release(master)
-        return started, master
+            terminal = os.fstat(slave).st_rdev
+        return replace(started, terminal=terminal), master
 
     async def _start_command(
         self,

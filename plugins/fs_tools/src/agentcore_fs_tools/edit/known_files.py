@@ -21,9 +21,14 @@ class KnownFiles:
         self._lock = threading.Lock()
         self._files: OrderedDict[tuple[str, str], None] = OrderedDict()
 
+    @staticmethod
+    def is_of_model(ctx: ToolContext) -> bool:
+        """Return True if a model wrote the call."""
+        return ctx.principal.kind in _MODELS
+
     def add(self, ctx: ToolContext, path: str) -> None:
         """Record that the session of a call knows a file, which exists."""
-        if ctx.principal.kind not in _MODELS:
+        if not self.is_of_model(ctx):
             return
         key = _key_of(ctx, path)
         with self._lock:
@@ -34,7 +39,7 @@ class KnownFiles:
 
     def is_known(self, ctx: ToolContext, path: str) -> bool:
         """Return True if the model of a session has read or written a file."""
-        if ctx.principal.kind not in _MODELS:
+        if not self.is_of_model(ctx):
             return False
         key = _key_of(ctx, path)
         with self._lock:
@@ -46,7 +51,7 @@ class KnownFiles:
         Raises:
             ToolError: `file_exists`; `permission_denied`: it could not be replaced anyway.
         """
-        if overwrite or ctx.principal.kind not in _MODELS or change.old.status is None or not change.old.status.st_size:
+        if overwrite or not self.is_of_model(ctx) or change.old.status is None or not change.old.status.st_size:
             return
         if self.is_known(ctx, change.shown):
             return

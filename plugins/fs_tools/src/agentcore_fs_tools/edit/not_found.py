@@ -6,6 +6,7 @@ from itertools import islice
 
 from agentcore.api import ToolError
 from agentcore_fs_tools.edit.limits import IsCancelled, refuse_if_cancelled
+from agentcore_fs_tools.edit.line_numbers import remove_line_numbers
 from agentcore_fs_tools.edit.look_alikes import LookAlike, find_look_alike
 from agentcore_fs_tools.text.encoding import show_stray_bytes
 from agentcore_fs_tools.text.formatting import cut_line
@@ -51,6 +52,9 @@ def edit_not_found(text: str, old: str, what: str, shown: str, is_cancelled: IsC
     look_alike = find_look_alike(lines, old)
     if look_alike is not None:
         return _look_alike_error(look_alike, lines, old, what, shown)
+    bare = remove_line_numbers(old)
+    if bare is not None and bare in "\n".join(lines):
+        return _line_numbers_error(lines, bare, what, shown)
     # only the start of each line is compared: the file may be a single line
     compared = [line[: 4 * _COMPARED_CHARS].strip() for line in lines]
     wanted = old.split("\n", _CLUES_READ)[:_CLUES_READ]
@@ -62,6 +66,18 @@ def edit_not_found(text: str, old: str, what: str, shown: str, is_cancelled: IsC
     excerpt = "\n".join(cut_line(line, 300) for line in lines[nearest : nearest + size])
     message += f" The nearest place is line {nearest + 1}; copy exactly what stands there:\n{excerpt}"
     return ToolError("edit_not_found", message, path=shown, line=nearest + 1, nearest=excerpt)
+
+
+def _line_numbers_error(lines: Sequence[str], bare: str, what: str, shown: str) -> ToolError:
+    text = "\n".join(lines)
+    line = text.count("\n", 0, text.index(bare))
+    excerpt = "\n".join(cut_line(each, 300) for each in lines[line : line + min(bare.count("\n") + 1, _SHOWN_LINES)])
+    message = (
+        f"{what} does not occur in {shown!r}, and nothing was changed. Its lines begin with line numbers, as "
+        f"`read_file` shows them, which are no part of the file: without them it occurs in line {line + 1}. Leave them "
+        f"out in the new text, too:\n{excerpt}"
+    )
+    return ToolError("edit_not_found", message, path=shown, line=line + 1, nearest=excerpt)
 
 
 def _look_alike_error(found: LookAlike, lines: Sequence[str], old: str, what: str, shown: str) -> ToolError:

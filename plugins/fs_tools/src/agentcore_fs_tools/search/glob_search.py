@@ -1,6 +1,5 @@
 """`glob`: find files by a pattern of their path, newest first."""
 
-import heapq
 import stat
 import time
 import unicodedata
@@ -168,8 +167,13 @@ class Globbing:
 
     def select_newest(self, paths: list[str], limit: int) -> tuple[int, list[str]]:
         """Return how many of the paths are files, and the `limit` most recently modified, newest first."""
-        timed = [(-time_ns, path) for path, time_ns in self._read_times(paths)]
-        return len(timed), [path for _, path in heapq.nsmallest(limit, timed)]
+        newest = timed = list(self._read_times(paths))
+        if len(timed) > limit:
+            # numbers alone sort in a tenth of the time, and leave few files to sort by path, too
+            oldest_ns = sorted([time_ns for _, time_ns in timed], reverse=True)[limit - 1]
+            newest = [each for each in timed if each[1] >= oldest_ns]
+        newest.sort(key=lambda each: (-each[1], each[0]))
+        return len(timed), [path for path, _ in newest[:limit]]
 
     def select_existing(self, paths: list[str]) -> list[str]:
         """Return the paths that are files beneath the root, in the given order."""
@@ -191,7 +195,7 @@ class Globbing:
                 continue
             start = len(above) + 1 if above else 0
             with folder:
-                times = folder.file_times([Workspace.read_name(path[start:]) for path in group])
+                times = folder.file_times(_read_names([path[start:] for path in group]))
             for path, time_ns in zip(group, times, strict=True):
                 if time_ns is not None:
                     yield path, time_ns
@@ -318,6 +322,14 @@ def _format_skipped(skipped: Sequence[str]) -> str:
 def _fold(path: str) -> str:
     letters = unicodedata.normalize("NFC", path).casefold()
     return "".join(" " if character.isspace() else character for character in letters)
+
+
+def _read_names(names: Sequence[str]) -> list[bytes]:
+    """Convert names of one folder back to bytes, all at once unless one of them is escaped."""
+    joined = "/".join(names)
+    if "\\" not in joined and joined.isprintable():
+        return joined.encode("utf-8").split(b"/")
+    return [Workspace.read_name(name) for name in names]
 
 
 def _decode_names(output: bytes, prefix: bytes) -> list[str]:
