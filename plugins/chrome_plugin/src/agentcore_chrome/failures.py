@@ -78,15 +78,21 @@ def find_blocking_reason(error: BaseException) -> str | None:
     return next((said for sign, said in _REASONS if sign in text), None)
 
 
-def element_not_found(selector: str, timeout_ms: int, **context: Any) -> ToolError:
-    """Return the error for a selector that matched no element in time."""
-    return ToolError(
-        "element_not_found",
-        f"no element matches {selector!r} within {timeout_ms} ms; look at the page and choose another selector",
-        retryable=True,
-        selector=selector,
-        **context,
-    )
+def element_not_found(selector: str, timeout_ms: int, in_frames: Sequence[str] = (), **context: Any) -> ToolError:
+    """Return the error for a selector that matched no element in time.
+
+    Args:
+        in_frames: What it matches in frames, each with its reference.
+    """
+    message = f"no element matches {selector!r} within {timeout_ms} ms; look at the page and choose another selector"
+    if in_frames:
+        listed = "\n".join(f"- {line}" for line in in_frames)
+        message = (
+            f"{selector!r} matches nothing in the page itself, where selectors look, within {timeout_ms} ms; in its "
+            f"frames it does: use a reference\n{listed}"
+        )
+        context["matches"] = list(in_frames)
+    return ToolError("element_not_found", message, retryable=True, selector=selector, **context)
 
 
 def ambiguous_selector(selector: str, count: int, matches: Sequence[str]) -> ToolError:

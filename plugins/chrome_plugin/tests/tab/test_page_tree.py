@@ -91,3 +91,10 @@ async def test_texts_stand_on_a_line_each_as_they_are_drawn(act, site):
     assert lines[0].endswith(r": one\ntwo [ref=e1]")
     assert "[collapsed]" in lines[2]
     assert lines[3:] == ["- text:     return 0", "- paragraph: Owned"]
+
+
+async def test_name_of_a_button_is_its_text_beside_a_drawing_that_is_hidden_from_readers(show, lines_of):
+    """Playwright MCP was reported to show such a button without its name."""
+    drawing = '<svg focusable=false aria-hidden=true viewBox="0 0 448 512"><path d="M416 208"/></svg>'
+    await show(f"<button>\n <span>\n <span>{drawing}</span>\n <span>Add New Item</span>\n </span></button>")
+    assert [line for line in await lines_of() if line.startswith('- button "Add New Item" [ref=')]

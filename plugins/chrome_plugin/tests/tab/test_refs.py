@@ -119,3 +119,13 @@ async def test_page_cannot_see_or_change_references(act, ref_of, site):
     seen = (await act("browser_evaluate", script="[typeof __agentcoreRefs, typeof getEventListeners]")).data["value"]
     assert seen == ["undefined", "undefined"]
     assert await ref_of('button "Play"') == ref
+
+
+async def test_reference_is_stale_after_a_click_has_led_to_another_page(act, fails, ref_of, show, value):
+    """Agent-browser was reported to answer such a click with "Done" and to do nothing."""
+    await show("<button onclick=\"document.title = 'clicked'\">Delete</button><a href=/titled>Next</a>")
+    ref = await ref_of('button "Delete"')
+    await act("browser_click", selector="text=Next")
+    await act("browser_evaluate", script="document.body.innerHTML = '<button>Delete</button>'; 1")
+    assert (await fails("browser_click", selector=ref)).type == "stale_ref"
+    assert await value("document.title") == "Loaded"

@@ -19,6 +19,20 @@ async def test_dialog_waits_for_its_answer_and_holds_nothing_up(act, site):
     assert dismissed.data["dialogs"][0]["outcome"] == "dismissed"
 
 
+async def test_dialog_of_an_own_script_is_answered_and_then_gone(act, fails, site):
+    """Chrome DevTools MCP was reported to refuse all further calls after a script that opened a dialog."""
+    await act("browser_navigate", url=site.url("/"))
+    for script, answer in (("alert('a')", None), ("document.title = confirm('b')", "true"), ("prompt('c')", None)):
+        opened = await act("browser_evaluate", script=script)
+        assert opened.data["dialog"]["outcome"] == "open"
+        await act("browser_handle_dialog", accept=True)
+        assert (await fails("browser_handle_dialog", accept=True)).type == "no_dialog"
+        title = (await act("browser_evaluate", script="document.title")).data["value"]
+        assert answer is None or title == answer
+    await act("browser_click", selector="text=Second")
+    assert (await act("browser_get_state")).data["url"].endswith("/second")
+
+
 @pytest.mark.more
 @pytest.mark.parametrize(
     "look",

@@ -154,3 +154,13 @@ async def test_typing_by_id_goes_on_at_the_end(call, site, tab):
     await call("chrome_type", tabId=tab, selector="[name=name]", text="er")
     value = await call("chrome_evaluate", tabId=tab, script="document.querySelector('[name=name]').value")
     assert value.data["value"] == "older"
+
+
+@pytest.mark.parametrize("field", ["textarea", "input list=words"])
+async def test_text_field_that_calls_itself_a_combobox_is_filled_as_one(act, show, value, field):
+    """Chrome DevTools MCP was reported to look for options in the search field of Google."""
+    await show(f"<{field} role=combobox aria-label=Search aria-haspopup=both></{field.split()[0]}><datalist id=words>")
+    await act("browser_fill_form", fields=[{"selector": "[role=combobox]", "value": "today's news"}])
+    assert await value("document.querySelector('[role=combobox]').value") == "today's news"
+    await act("browser_type", selector="[role=combobox]", text="more")
+    assert await value("document.querySelector('[role=combobox]').value") == "more"

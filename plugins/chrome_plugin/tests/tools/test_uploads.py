@@ -156,6 +156,29 @@ async def test_hidden_field_is_given_files_through_what_stands_for_it(act, show,
     assert await value("document.title") == "a.txt,more.txt"
 
 
+@pytest.mark.parametrize(
+    ("html", "selector"),
+    [
+        ("<input type=file {}>", "input"),
+        ("<label for=f>Picture</label><input type=file id=f {}>", "label"),
+        ("<button onclick=this.nextSibling.click()>Picture</button><input type=file hidden {}>", "button"),
+        (
+            "<button onclick='setTimeout(() => this.nextSibling.click(), 50)'>Late</button><input type=file {}>",
+            "button",
+        ),
+    ],
+    ids=["field", "label", "button", "late"],
+)
+async def test_click_on_whatever_asks_for_files_opens_a_chooser_that_is_given_them(
+    act, show, value, files, html, selector
+):
+    """Drisp's browser server was reported to open no chooser on any page, so that nothing could be uploaded."""
+    await show(html.format('onchange="document.title = this.files[0].name"'))
+    await act("browser_click", selector=selector)
+    await act("browser_file_upload", paths=["a.txt"])
+    assert await value("document.title") == "a.txt"
+
+
 @pytest.mark.more
 async def test_files_are_dropped_on_an_area_and_a_folder_is_not(act, fails, show, value, files):
     await show(

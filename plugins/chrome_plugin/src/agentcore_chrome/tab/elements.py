@@ -8,6 +8,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from agentcore.api import ToolError
@@ -30,7 +31,7 @@ from agentcore_chrome.tab.refs import Described
 from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
-    from playwright.async_api import Locator
+    from playwright.async_api import Frame, Locator
 
 T = TypeVar("T")
 
@@ -45,6 +46,9 @@ _TOLD_CHARS = 100
 _ALIKE = 5
 _OBSTACLE_S = 0.1
 _HIDDEN = "it cannot be seen"
+_FRAMES_MAX = 20
+"""How many frames are searched for what the page itself does not have."""
+
 _DESCRIBED_MAX = 10
 """How many of several matches are described."""
 
@@ -157,10 +161,36 @@ async def _describe_hit(tab: Tab, locator: "Locator", selector: str) -> Hit:
     return Hit(locator, selector, found.description, found.is_operated_by_label)
 
 
-def _list_with_refs(tab: Tab, found: Sequence[Described | None]) -> list[str]:
-    """Return a line for each element, with a reference that other calls accept."""
+async def _list_in_frames(tab: Tab, target: Target) -> list[str]:
+    """Return what a selector that matches nothing in the page itself matches in its frames, with references.
+
+    It is not acted on: a frame may be an advertisement that has a button of the same name.
+    """
+    if target.ref is not None:
+        return []
+
+    async def look(frame: "Frame") -> list[str]:
+        visible = frame.locator(target.text).filter(visible=True)
+        count = await visible.count()
+        if not count or not await (await frame.frame_element()).is_visible():
+            return []
+        found = await _describe_matches(tab, visible, count)
+        return _list_with_refs(tab, found, await tab.refs.find_way(frame))
+
+    nothing: list[str] = []
+    frames = tab.page.frames[1 : _FRAMES_MAX + 1]
+    found = await asyncio.gather(*(tab.run_or_default(partial(look, frame), nothing) for frame in frames))
+    return [line for lines in found for line in lines][:_DESCRIBED_MAX]
+
+
+def _list_with_refs(tab: Tab, found: Sequence[Described | None], frames: tuple[str, ...] = ()) -> list[str]:
+    """Return a line for each element, with a reference that other calls accept.
+
+    Args:
+        frames: The keys of the frames that lead to them.
+    """
     listed = [one for one in found if one is not None]
-    refs = [tab.refs.get_or_create_ref(one.key, (), one.description, one.description) for one in listed]
+    refs = [tab.refs.get_or_create_ref(one.key, frames, one.description, one.description) for one in listed]
     lines = [f"{one.description} [ref={ref}]" for one, ref in zip(listed, refs, strict=True)]
     tab.refs.mark_reported("\n".join(lines))
     return lines
@@ -317,7 +347,7 @@ async def _explain_failed_reading(tab: Tab, target: Target, timeout_ms: int, err
     if not is_driver_timeout(error):
         return element_not_actionable(target.text, extract_headline(error), **named)
     if not _was_resolved(error) and not await _count_matches(tab, target):
-        return element_not_found(target.text, timeout_ms, **named)
+        return element_not_found(target.text, timeout_ms, await _list_in_frames(tab, target), **named)
     reason = find_blocking_reason(error) or f"it was not ready within {timeout_ms} ms"
     return element_not_actionable(target.text, reason, **named)
 
@@ -334,7 +364,7 @@ async def _explain_failed_action(
         # A slow machine may use up the limit before the driver checks even once.
         count = await _count_matches(tab, target)
         if not count:
-            return element_not_found(target.text, wait_ms, **named)
+            return element_not_found(target.text, wait_ms, await _list_in_frames(tab, target), **named)
         return element_not_actionable(target.text, f"none of the {count} elements that match can be seen", **named)
     reason = await _describe_obstacle(tab, hit, find_blocking_reason(error))
     reason = reason or f"it was not ready within {wait_ms} ms"

@@ -17,7 +17,7 @@ from agentcore_chrome.failures import is_closed, is_driver_error
 from agentcore_chrome.tab.in_page import selector_engine
 
 if TYPE_CHECKING:
-    from playwright.async_api import FrameLocator, Locator, Page, Playwright
+    from playwright.async_api import Frame, FrameLocator, Locator, Page, Playwright
 
 ENGINE = "agentcore-ref"
 """The selector engine's name."""
@@ -160,6 +160,16 @@ class Refs:
         """Return the keys of the frames that lead to an element; none for an unknown reference."""
         element = self._elements.get(ref) if ref is not None else None
         return element.frames if element is not None else ()
+
+    async def find_way(self, frame: "Frame") -> tuple[str, ...]:
+        """Return the keys of the frames that lead to what is in a frame."""
+        keys: list[str] = []
+        while frame.parent_frame is not None:
+            element = await frame.frame_element()
+            answer = await element.query_selector(f"{self._engine}=!describe")
+            keys.append(json.loads((answer and await answer.text_content()) or "{}")["key"])
+            frame = frame.parent_frame
+        return tuple(reversed(keys))
 
     async def find_element(self, page: "Page", ref: str) -> "tuple[Locator, Described] | None":
         """Return the element of a reference as it is now; None: it is gone, or never existed."""
