@@ -126,6 +126,31 @@ async def test_tables_with_spans_become_regular_and_nested_ones_are_taken_apart(
     assert "| Dog | 1.00 |\n| --- | --- |\n| Bicycle | 2.00 |" in page
 
 
+TABLES = {
+    "tags": """<table><thead><tr><th>Plan</th><th>Price</th></tr></thead><tbody><tr><td>Starter</td><td>9 EUR</td></tr>
+        <tr><td>Pro | Max</td><td>29 EUR</td></tr></tbody></table>""",
+    "roles": """<div role=grid><b>Costs</b><div role=rowgroup><div role=row><span role=columnheader>Plan</span
+        ><span role=columnheader>Price</span></div></div><div><div role=row><span role=cell>Starter</span
+        ><span role=cell>9 EUR</span></div><div role=row><span role=cell>Pro | Max</span><span role=cell>29 EUR</span
+        ></div></div></div>""",
+}
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+async def test_values_of_a_table_without_blanks_stay_in_their_rows_and_columns(serve, fetch, table) -> None:
+    """Qwen Code and Gemini CLI were reported to run the cells of fetched tables together."""
+
+    async def page(request):
+        return web.Response(text=f"<h1>Plans</h1><p>What each costs.</p>{table}<p>End.</p>", content_type="text/html")
+
+    address = await serve({"/": page})
+    markdown = (await fetch(address)).data["text"]
+    assert "| Plan | Price |\n| --- | --- |\n| Starter | 9 EUR |\n| Pro \\| Max | 29 EUR |" in markdown
+    assert ("Costs" in table) == ("Costs" in markdown)
+    lines = (await fetch(address, format="text")).data["text"].splitlines()
+    assert {"Plan\tPrice", "Starter\t9 EUR", "Pro | Max\t29 EUR"} <= {line.strip() for line in lines}
+
+
 async def test_list_of_articles_is_read_as_a_whole(read) -> None:
     page = await read("news_list.html")
     assert page.count("points by") == 4

@@ -18,7 +18,8 @@ class Advice:
         look_again: How to find an element whose reference is no longer good.
         tell_apart: How to name one of several elements that are alike.
         reference: Where references come from.
-        picture: How a PDF is looked at.
+        text: The tool that gives the text of a PDF.
+        picture: The tool that shows a PDF.
     """
 
     choice: str
@@ -29,6 +30,7 @@ class Advice:
     look_again: str
     tell_apart: str
     reference: str
+    text: str
     picture: str
 
 
@@ -41,6 +43,7 @@ _OF_BROWSER = Advice(
     look_again="take a new snapshot",
     tell_apart="take a new snapshot to see which is meant",
     reference="take one with browser_snapshot",
+    text="browser_snapshot",
     picture="browser_screenshot",
 )
 _OF_CHROME = Advice(
@@ -52,6 +55,7 @@ _OF_CHROME = Advice(
     look_again="name the element by a CSS selector",
     tell_apart="name the one that is meant by a CSS selector",
     reference="use a CSS selector; references are only in the list of an ambiguous_selector error",
+    text="chrome_get_text",
     picture="chrome_screenshot",
 )
 

@@ -11,7 +11,8 @@ from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.failures import extract_headline, is_driver_error, is_driver_timeout, net_error
 from agentcore_chrome.logins import LoginChallenge
 from agentcore_chrome.tab.dialogs import only_looks
-from agentcore_chrome.tab.snapshot import PDF, describe_pdf
+from agentcore_chrome.tab.pdf import PDF
+from agentcore_chrome.tab.snapshot import describe_pdf
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tab.title_at_load import TitleAtLoad
 

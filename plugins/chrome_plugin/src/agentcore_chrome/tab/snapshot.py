@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 SNAPSHOT_BYTES = 18_000
 """Limit of a snapshot; lines beyond it are counted, and can be requested with an offset."""
 
-PDF = "application/pdf"
 NOTHING_SHOWN = "The page shows nothing; if it is still being made, wait for a text of it with browser_wait_for."
 
 _ROWS = frozenset(("row",))
@@ -81,18 +80,19 @@ async def take_snapshot(
 
 def describe_pdf(tab: Tab) -> str:
     """Say that a page is a PDF, and how it is read."""
-    return f"It is a PDF: web_fetch with this address gives its text, and {tab.advice.picture} shows what is in view."
+    return f"It is a PDF: {tab.advice.text} gives its text, and {tab.advice.picture} shows what is in view."
 
 
-async def describe_empty_page(tab: Tab) -> str:
-    """Say why a snapshot shows nothing, and what to do."""
+def snapshot_of_pdf(text: str, tree: PageTree, *, find: str | None, offset: int | None) -> Snapshot:
+    """Return the lines of a PDF's text as a snapshot of its page, with the options of `take_snapshot`.
 
-    async def read_type() -> str:
-        session = await tab.get_session()
-        reply = await session.send("Runtime.evaluate", {"expression": "document.contentType", "returnByValue": True})
-        return str(reply["result"].get("value"))
-
-    return describe_pdf(tab) if await tab.run_or_default(read_type, "") == PDF else NOTHING_SHOWN
+    Raises:
+        ToolError: `invalid_arguments`.
+    """
+    pattern = _compile_pattern(find)
+    lines = [Line(0, f"pdf{number}", line, "") for number, line in enumerate(text.splitlines()) if line]
+    shown, left_out = shorten_lines(filter_lines(lines, pattern) if pattern else lines, offset=offset)
+    return Snapshot(tree, shown, left_out)
 
 
 def filter_lines(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[Line]:

@@ -305,9 +305,16 @@ class Chrome(EngineModule):
     ) -> ToolResult[results.TabContent]:
         """Give the text of a page as a person sees it, or of the first element that matches a selector."""
         tab = self.named_tab(ctx)
-        return await self.run_for_result(
-            ctx, tab, _read_content(read_text(tab, selector, CONTENT_CHARS, timeoutMs), "text")
-        )
+
+        async def read() -> ContentChunk:
+            found = await read_text(tab, selector, CONTENT_CHARS, timeoutMs)
+            pdf = None if selector or found.length else await self.read_pdf(ctx, tab, timeoutMs)
+            if pdf is None:
+                return found
+            text = pdf.text or pdf.notice
+            return ContentChunk(text[:CONTENT_CHARS], len(text))
+
+        return await self.run_for_result(ctx, tab, _read_content(read(), "text"))
 
     @_acts_on_tab
     async def chrome_click(

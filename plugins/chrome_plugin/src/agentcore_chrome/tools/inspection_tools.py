@@ -4,7 +4,7 @@ import asyncio
 from base64 import b64encode
 from typing import Annotated, Literal
 
-from agentcore.api import Field, ToolContext, ToolError, ToolResult, also_called, tool
+from agentcore.api import DocumentText, Field, ToolContext, ToolError, ToolResult, also_called, tool
 from agentcore_chrome.tab import wait_conditions
 from agentcore_chrome.tab.elements import Target, act_without_element
 from agentcore_chrome.tab.reading import read_tree
@@ -15,7 +15,7 @@ from agentcore_chrome.tab.screenshot import (
     take_preview,
     take_screenshot,
 )
-from agentcore_chrome.tab.snapshot import describe_empty_page, take_snapshot
+from agentcore_chrome.tab.snapshot import NOTHING_SHOWN, snapshot_of_pdf, take_snapshot
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
 from agentcore_chrome.tools.arguments import (
@@ -57,19 +57,26 @@ async def browser_snapshot(
     async def read_snapshot(tab: Tab) -> ToolOutput:
         made = await take_snapshot(tab, selector=selector, depth=depth, find=find, offset=offset, timeout_ms=timeoutMs)
         tree = made.tree
+        pdf = await pages.read_pdf(ctx, tab, timeoutMs) if selector is None and not tree.lines else None
+        notice = ""
+        if pdf is not None:
+            made = snapshot_of_pdf(pdf.text, tree, find=find, offset=offset)
+            notice = f"{pdf.notice}\n"
         if selector is None and depth is None:
             pages.store_page_tree(tab, tree)
         fields = {"url": tree.url, "title": tree.title, "leftOut": made.left_out}
-        shown = made.text or await _describe_no_match(tab, find, len(tree.lines))
-        return ToolOutput(f"{tree.url} – {tree.title}\n{shown}", fields, is_cut=bool(made.left_out))
+        shown = notice + (made.text or _describe_no_match(find, len(tree.lines), pdf))
+        return ToolOutput(f"{tree.url} – {tree.title}\n{shown}".rstrip(), fields, is_cut=bool(made.left_out))
 
     return await pages.on_page(ctx, read_snapshot)
 
 
-async def _describe_no_match(tab: Tab, find: str | None, lines: int) -> str:
+def _describe_no_match(find: str | None, lines: int, pdf: DocumentText | None) -> str:
+    if find is not None and pdf is not None and pdf.text:
+        return "Nothing in it has that."
     if find is not None and lines:
         return f"None of the {lines} lines of this snapshot has that."
-    return await describe_empty_page(tab)
+    return NOTHING_SHOWN if pdf is None else ""
 
 
 @reads_page

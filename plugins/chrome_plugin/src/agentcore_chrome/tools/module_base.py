@@ -9,6 +9,8 @@ import structlog
 from agentcore.api import (
     Background,
     CallPreview,
+    DocumentReader,
+    DocumentText,
     Image,
     Module,
     Report,
@@ -34,6 +36,7 @@ from agentcore_chrome.logins import LoginChallenge, login_required
 from agentcore_chrome.settings import EngineSettings
 from agentcore_chrome.tab.dialogs import DialogOpened, only_looks
 from agentcore_chrome.tab.navigation import NavigationResult, WaitUntil, go_to, open_blank_page, with_scheme
+from agentcore_chrome.tab.pdf import fetch_pdf, is_pdf
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools.arguments import DEFAULT_MS
 from agentcore_chrome.tools.result import ToolOutput, describe_dialog, make_result
@@ -68,6 +71,7 @@ class EngineModule(Module[EngineSettings]):
         self._engine: Engine | None = None
         self._favicons: Favicons | None = None
         self._background = Background("agentcore_chrome")
+        self._documents = DocumentReader()
         self._notifying: asyncio.TimerHandle | None = None
 
     async def init(self, runtime: Runtime) -> None:
@@ -105,6 +109,7 @@ class EngineModule(Module[EngineSettings]):
         await asyncio.gather(*(tab.close() for tab in own))
         await self.close_browsers(engine)
         await release_engine(engine, self.runtime.data_dir.parent)
+        await self._documents.close()
         await self._background.stop()
 
     async def close_browsers(self, engine: Engine) -> None:
@@ -178,6 +183,16 @@ class EngineModule(Module[EngineSettings]):
         if ":" not in login:
             raise login_required(wanted, "the person gave none")
         return SecretStr(login)
+
+    async def read_pdf(self, ctx: ToolContext, tab: Tab, timeout_ms: int) -> DocumentText | None:
+        """Return the text of the PDF that a tab shows; None if it shows something else.
+
+        Raises:
+            ToolError: `action_failed`: the PDF could not be read from the page.
+        """
+        if not await is_pdf(tab):
+            return None
+        return await self._documents.read(await fetch_pdf(tab, timeout_ms), ctx.workspace)
 
     async def run_for_result(self, ctx: ToolContext, tab: Tab, work: Awaitable[ToolOutput], **ids: Any) -> ToolResult:
         """Run work on a tab and build the call's result."""

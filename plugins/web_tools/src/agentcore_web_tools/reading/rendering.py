@@ -9,7 +9,7 @@ from lxml.html import builder
 from markdownify import MarkdownConverter
 
 from agentcore.api import seen_text
-from agentcore_web_tools.reading.tables import regularise_tables
+from agentcore_web_tools.reading.tables import name_tables_by_role, regularise_tables
 
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s?)([\w+#.-]{1,30})")
 _NO_LANGUAGES = frozenset(("default", "none", "text", "plaintext"))
@@ -51,6 +51,7 @@ def to_markdown(element: html.HtmlElement) -> str:
         escape_underscores=False,
         escape_asterisks=False,
     )
+    name_tables_by_role(element)
     regularise_tables(element)
     _mark_raised_and_lowered(element)
     try:
@@ -61,6 +62,7 @@ def to_markdown(element: html.HtmlElement) -> str:
 
 def to_text(element: html.HtmlElement) -> str:
     """Render an element as plain text, with one line for each block and tabs between the cells of a row."""
+    name_tables_by_role(element)
     _mark_raised_and_lowered(element)
     pieces: list[str] = []
     in_code = 0

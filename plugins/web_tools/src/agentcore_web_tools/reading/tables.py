@@ -14,8 +14,34 @@ _SPAN_LIMIT = 100
 
 _CELLS_LIMIT = 200_000
 
+_TABLE_ROLES = frozenset(("table", "grid", "treegrid"))
+_TAGS_BY_ROLE = {
+    "row": "tr",
+    "cell": "td",
+    "gridcell": "td",
+    "columnheader": "th",
+    "rowheader": "th",
+}
+_UNNAMED = ("div", "span", "section", "ul", "ol", "li")
+
 Cell: TypeAlias = html.HtmlElement
 Row: TypeAlias = list[Cell]
+
+
+def name_tables_by_role(root: html.HtmlElement) -> None:
+    """Turn elements that only their roles make a table into one: without blanks, their cells would run together."""
+    for table in reversed([each for each in root.iter(*_UNNAMED) if _read_role(each) in _TABLE_ROLES]):
+        rows = [each for each in table.iter(*_UNNAMED) if _read_role(each) == "row"]
+        if not rows:
+            continue
+        for part in (part for row in rows for part in row.iter(*_UNNAMED)):
+            part.tag = _TAGS_BY_ROLE.get(_read_role(part), part.tag)
+        # out of what groups them; a caption, and what else is between them, stays in front
+        table.append(builder.TABLE(*rows))
+
+
+def _read_role(element: html.HtmlElement) -> str:
+    return (element.get("role") or "").strip().lower()
 
 
 def regularise_tables(root: html.HtmlElement) -> None:
