@@ -75,6 +75,17 @@ class ServerCalls:
             after: ChatCallState = "approved" if verdict.approved else "rejected"
             await self._chats.move_call(call.session_id, call.tool_id, "waiting", after, answered_by=verdict.by)
 
+    async def needs_approval(self, call: ChatCallRow) -> bool:
+        """Return True if the user would be asked about a new call. Nothing runs, and nothing is stored.
+
+        A call that cannot be looked at yet is not asked about: it may need what the calls before it do.
+        """
+        try:
+            facts = await self._core.call_review.inspect_call(self._build_request(call))
+        except ToolError:
+            return False
+        return self._core.policy.decide(facts).kind == "ask"
+
     async def run_call(self, call: ChatCallRow) -> None:
         """Run an approved call once: a call found `running` after a restart is not run again."""
         if not await self._move_state(call, "approved", "running"):

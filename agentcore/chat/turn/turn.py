@@ -151,7 +151,8 @@ class Turn:
                 for message in steering:
                     await self._append_user_message(calls, message, joins=True)
                     calls = []
-            if any(call.state == "new" for call in calls):
+            held = self._find_held(calls)
+            if any(call.state == "new" and call.tool_id not in held for call in calls):
                 continue  # held back for a steering message that was removed meanwhile
             waiting = [call.tool_id for call in calls if call.state == "waiting"]
             if waiting:
@@ -174,27 +175,55 @@ class Turn:
         """Advance the open calls as far as possible, in order; return them with their new states.
 
         Neighbouring calls that only read, and those of a parallel tool, run at once. Once a call that acts has failed,
-        the later ones that act are skipped: they were written in the belief that it would succeed.
+        the later ones that act are skipped: they were written in the belief that it would succeed. While one that acts
+        waits for the user, no later one runs; what the user has to decide is asked together all the same.
         """
         failed = ""
+        waits = False
         calls = await self._chats.load_open_calls(self._session_id)
         for at_once, group in groupby(calls, self._count_at_once):
             together = list(group)
-            if at_once > 1 and not (failed and any(map(self._may_act, together))):
+            if at_once > 1 and not waits and not (failed and any(map(self._may_act, together))):
                 await self._advance_at_once(together, at_once)
-                failed = failed or await self._find_failed(together)
-                continue
-            for call in together:
-                if failed and call.state in _NOT_STARTED and self._may_act(call):
-                    await self._server.skip_call(call, failed)
-                else:
-                    await self._advance_call(call)
-                failed = failed or await self._find_failed([call])
+            else:
+                for call in together:
+                    if failed and call.state in _NOT_STARTED and self._may_act(call):
+                        await self._server.skip_call(call, failed)
+                    elif waits and self._keeps_order(call):
+                        await self._advance_behind(call)
+                    else:
+                        await self._advance_call(call)
+                    if call is not together[-1]:
+                        failed, waits = await self._look_at_actions([call], failed, waits=waits)
+            failed, waits = await self._look_at_actions(together, failed, waits=waits)
         calls = await self._chats.load_open_calls(self._session_id)
+        held = self._find_held(calls)
         # a call may have been decided while another one ran
-        return (
-            await self._process_open_calls() if any(call.state in {"approved", "rejected"} for call in calls) else calls
+        is_decided = any(
+            call.state == "rejected" or (call.state == "approved" and call.tool_id not in held) for call in calls
         )
+        return await self._process_open_calls() if is_decided else calls
+
+    async def _advance_behind(self, call: ChatCallRow) -> None:
+        """Advance a call behind one that acts and waits: the user may be asked about it, but it runs later."""
+        may_be_asked = call.state == "new" and await self._server.needs_approval(call)
+        if may_be_asked or call.state in {"running", "rejected"}:
+            await self._advance_call(call)
+
+    @staticmethod
+    def _keeps_order(call: ChatCallRow) -> bool:
+        """Return False for calls that no other one can affect."""
+        return call.kind == "server" and call.tool_name not in OWN_TOOLS
+
+    def _find_held(self, calls: Iterable[ChatCallRow]) -> frozenset[str]:
+        """Return the ids of the calls that may not run yet, because one that acts waits for the user before them."""
+        waits = False
+        held: set[str] = set()
+        for call in calls:
+            if waits and self._keeps_order(call):
+                held.add(call.tool_id)
+            waits = waits or (call.state == "waiting" and self._may_act(call))
+        return frozenset(held)
 
     async def _advance_call(self, call: ChatCallRow) -> None:
         match call.state:
@@ -241,16 +270,16 @@ class Turn:
         effects = effects_of(self._core.registry.tools_at(self._current_host), call.tool_name)
         return effects is None or not effects <= ONLY_LOOKS
 
-    async def _find_failed(self, calls: Iterable[ChatCallRow]) -> str:
-        """Return the tool of the first call that acts and has failed; empty: there is none."""
+    async def _look_at_actions(self, calls: Iterable[ChatCallRow], failed: str, *, waits: bool) -> tuple[str, bool]:
+        """Return the tool of the first call that acts and has failed, and whether one that acts waits for the user."""
         for call in calls:
-            if self._may_act(call) and await self._has_failed(call):
-                return call.tool_name
-        return ""
-
-    async def _has_failed(self, call: ChatCallRow) -> bool:
-        now = await self._chats.find_call(self._session_id, call.tool_id)
-        return now is not None and now.state == "done" and not json.loads(now.envelope or "{}").get("ok")
+            if (failed and waits) or not self._may_act(call):
+                continue
+            now = await self._chats.find_call(self._session_id, call.tool_id)
+            if now is not None and now.state == "done" and not json.loads(now.envelope or "{}").get("ok"):
+                failed = failed or call.tool_name
+            waits = waits or (now is not None and now.state == "waiting")
+        return failed, waits
 
     async def _start_call(self, call: ChatCallRow) -> None:
         if call.kind == "client":
@@ -270,7 +299,12 @@ class Turn:
     async def _supersede_calls(self) -> bool:
         """End calls that wait or have not started, because of a new user message; False if there are none."""
         calls = await self._chats.load_open_calls(self._session_id)
-        superseded = [call for call in calls if call.state in {"waiting", "new"}]
+        held = self._find_held(calls)
+        superseded = [
+            call
+            for call in calls
+            if call.state in {"waiting", "new"} or (call.state == "approved" and call.tool_id in held)
+        ]
         for call in superseded:
             await self._server.supersede_call(call)
         return bool(superseded)

@@ -128,6 +128,55 @@ async def test_action_after_a_rejected_one_is_skipped_although_it_was_approved(o
     assert results_of(events)[-1]["error"]["type"] == "call_skipped"
 
 
+ASKED = {"approvals": {"mode": "allow", "rules": [{"decision": "ask", "tool": "note_*"}], "api_token": True}}
+
+
+@pytest.mark.parametrize("approved", [True, False])
+async def test_no_call_overtakes_one_that_acts_and_waits_for_the_user(open_talk, provider, calls_of, approved):
+    notes, reading = Notes(), Reading()
+    provider.say(
+        "",
+        call(1, "look_alone", word="before"),
+        call(2, "note_add", text="a"),
+        call(3, "write_down", word="after"),
+        call(4, "look_alone", word="then"),
+    )
+    provider.say("Done.")
+    async with open_talk(notes, reading, **ASKED) as talk:
+        (_, waiting) = (each["toolId"] for each in calls_of(await talk.post("go")))
+        assert reading.order == ["before"]
+        events = await talk.approve(waiting, approved=approved)
+    assert notes.added == (["a"] if approved else [])
+    assert reading.order == (["before", "after", "then"] if approved else ["before", "then"])
+    assert [each["ok"] for each in results_of(events)] == ([True] * 3 if approved else [False, True])
+
+
+async def test_calls_that_need_the_user_are_asked_about_together(open_talk, provider, calls_of):
+    notes, reading = Notes(), Reading()
+    provider.say(
+        "", call(1, "note_add", text="a"), call(2, "write_down", word="between"), call(3, "note_add", text="b")
+    )
+    provider.say("Done.")
+    async with open_talk(notes, reading, **ASKED) as talk:
+        one, two = (each["toolId"] for each in calls_of(await talk.post("go")))
+        await talk.approve(two)
+        assert (notes.added, reading.order) == ([], [])
+        await talk.approve(one)
+    assert (notes.added, reading.order) == (["a", "b"], ["between"])
+
+
+async def test_new_message_ends_calls_that_come_after_one_that_waits(open_talk, provider, calls_of):
+    notes, reading = Notes(), Reading()
+    provider.say("", call(1, "note_add", text="a"), call(2, "write_down", word="after"), call(3, "note_add", text="b"))
+    provider.say("As you wish.")
+    async with open_talk(notes, reading, **ASKED) as talk:
+        _, two = (each["toolId"] for each in calls_of(await talk.post("go")))
+        await talk.approve(two)
+        await talk.post("No, stop that")
+        assert not talk.host.approvals.waiting
+    assert (notes.added, reading.order) == ([], [])
+
+
 async def test_calls_of_another_answer_are_not_skipped(open_talk, provider):
     notes = Notes()
     provider.say("", call(1, "note_fail"))

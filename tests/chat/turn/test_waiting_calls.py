@@ -155,13 +155,16 @@ async def test_each_call_says_whether_it_needs_an_answer(open_talk, provider, ca
         ("a", "team_note", '{"text": "milk"}'),
         ("b", "page_mark", "{}"),
         ("c", "team_pass_on", '{"text": "eggs"}'),
-        ("d", "team_note", '{"wrong": 1}'),
     )
     rules = [{"tool": "team_note", "decision": "allow"}]
     async with open_talk(Team(), approvals={"rules": rules}) as talk:
         events = await talk.post("x", browser_tools=[MARK])
         waits = [(call["tool_name"], call["waits"]) for call in calls_of(events)]
-    assert waits == [("team_note", False), ("page_mark", True), ("team_pass_on", True), ("team_note", False)]
+        provider.say("", ("d", "team_note", '{"wrong": 1}'))
+        provider.say("It failed.")
+        (failed,) = calls_of(await talk.post("y", session_id="s2"))
+    assert waits == [("team_note", False), ("page_mark", True), ("team_pass_on", True)]
+    assert (failed["tool_name"], failed["waits"]) == ("team_note", False)
     waiting = [call["toolId"] for call in calls_of(events) if call["waits"]]
     assert events[-1]["waiting"] == waiting
 
