@@ -92,3 +92,17 @@ async def test_twenty_popups_become_pages_of_the_session(act, site, host, sessio
     assert told.data["resourceId"] == f"browser_{session}_0"
     for page in pages:
         await act("browser_tabs", action="close", resourceId=page["resourceId"])
+
+
+async def test_models_are_told_short_ids_and_programs_whole_ones(act, host, site, session, text):
+    opened = await act("browser_tabs", action="new", url=site.url("/second"))
+    page = opened.data["resourceId"]
+    short = f"browser_{page.rpartition('_')[2]}"
+    assert f"Opened page {page}:" in text(opened)
+    listed = text(await host.told("browser_tabs", action="list", resourceId=page))
+    assert f"{short}: {site.url('/second')}" in listed
+    assert page not in listed
+    picture = await host.told("browser_screenshot", resourceId=page)
+    assert f"{short}.png" in text(picture)
+    closed = text(await host.told("browser_tabs", action="close", resourceId=page))
+    assert closed == f"Closed page {short}."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import structlog
 
-from agentcore.api import Background, ToolError
+from agentcore.api import Background, ToolContext, ToolError
 from agentcore_chrome.call_limit import cleaning_s, work_s
 from agentcore_chrome.failures import browser_crashed, is_closed
 from agentcore_chrome.logins import KnownLogins, TabLogins
@@ -314,10 +314,13 @@ class Tab:
             return "driven"
         return "dialog" if self.dialogs.open else "open"
 
-    @property
-    def name(self) -> str:
-        """The id that its owner's tools use for it."""
-        return self.resource_id if self.owner == "browser" and self.resource_id else self.tab_id
+    def name_for(self, ctx: ToolContext) -> str:
+        """Return the id that its owner's tools use for it, in texts: for a model the short one of its resource."""
+        if self.owner != "browser" or not self.resource_id:
+            return self.tab_id
+        if ctx.model_chars is None:
+            return self.resource_id
+        return f"{self.owner}_{self.resource_id.rpartition('_')[2]}"
 
     def describe_ids(self) -> dict[str, Any]:
         """Return ids and address, for a result."""

@@ -132,7 +132,7 @@ async def browser_screenshot(
             output = ToolOutput("", {"mime": picture.mime, "dataBase64": encoded, "picture": picture.to_json()})
             return show_picture(tab, output, picture) if is_model else with_image(output, picture)
         else:
-            output = await save_artifact(ctx, picture.data, picture.mime, f"{tab.resource_id}.{format}")
+            output = await save_artifact(ctx, picture.data, picture.mime, f"{tab.name_for(ctx)}.{format}")
             output = output.with_more(ToolOutput("", {"picture": picture.to_json()}))
         # Programs have no use for a preview.
         small = await take_preview(tab, options) if is_model else None
@@ -162,7 +162,7 @@ async def browser_pdf(
         if path is not None:
             shown = await asyncio.to_thread(save_file, ctx.workspace, path, data)
             return ToolOutput(f"Wrote {shown} ({len(data):,} bytes).", {"path": shown})
-        return await save_artifact(ctx, data, "application/pdf", f"{tab.resource_id}.pdf")
+        return await save_artifact(ctx, data, "application/pdf", f"{tab.name_for(ctx)}.pdf")
 
     return await pages.on_page(ctx, to_pdf)
 

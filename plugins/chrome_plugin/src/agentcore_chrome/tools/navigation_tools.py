@@ -58,13 +58,13 @@ async def browser_launch(
     if url is not None:
         return await pages.on_tab(ctx, tab, lambda tab: _opened_at(pages, ctx, tab, url))
     started = not is_running or new_page
-    text = f"Page {tab.resource_id} is open." if started else f"It runs already, at {tab.page.url}."
+    text = f"Page {tab.name_for(ctx)} is open." if started else f"It runs already, at {tab.page.url}."
     return await pages.create_result(ctx, tab, ToolOutput(text, {"started": started, "url": tab.page.url}))
 
 
 async def _opened_at(pages: SessionPages, ctx: ToolContext, tab: Tab, url: str) -> ToolOutput:
     arrived = await pages.go_to(ctx, tab, url)
-    return ToolOutput(f"Page {tab.resource_id} is open: {arrived}", {"started": True, **arrived.to_json()})
+    return ToolOutput(f"Page {tab.name_for(ctx)} is open: {arrived}", {"started": True, **arrived.to_json()})
 
 
 @tool(

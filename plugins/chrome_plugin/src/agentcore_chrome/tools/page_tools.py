@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from agentcore.api import CallPreview, Field, ToolContext, ToolError, ToolResult, also_called, tool
+from agentcore.api import CallPreview, Field, Resource, ToolContext, ToolError, ToolResult, also_called, tool
 from agentcore_chrome.browser.attached_pages import OtherPage, target_not_found
 from agentcore_chrome.tab.dialogs import DialogAnswer
 from agentcore_chrome.tab.tab import Tab, TabOptions
@@ -102,7 +102,7 @@ async def browser_tabs(
     if action == "attach":
         return await _attach_page(pages, ctx, session_id, _listed_page(pages, target))
     tab = await pages.open_further_page(session_id)
-    text = f"Opened page {tab.resource_id}"
+    text = f"Opened page {tab.name_for(ctx)}"
     if url is None:
         return await pages.create_result(ctx, tab, ToolOutput(f"{text}.", {"url": tab.page.url}))
 
@@ -116,13 +116,14 @@ async def browser_tabs(
 def _list_pages(pages: SessionPages, ctx: ToolContext) -> ToolResult:
     session_id = ctx.resource.session_id if ctx.resource is not None else ctx.session_id
     listed = []
+    lines = []
     for resource in pages.runtime.resources.list(session_id=session_id, resource_type=pages.resource_type):
         tab = pages.find_tab(resource)
         state = tab.state if tab is not None else resource.status
         url = tab.page.url if tab is not None else resource.last_url
         title = tab.title if tab is not None else resource.title
         listed.append({"resourceId": resource.resource_id, "url": url, "title": title, "state": state})
-    lines = [f"{page['resourceId']}: {page['url']} – {page['title']} ({page['state']})" for page in listed]
+        lines.append(f"{_name_page(ctx, resource)}: {url} – {title} ({state})")
     return ToolResult("\n".join(lines) or "The session has no pages.", {"pages": listed}, untrusted=True)
 
 
@@ -157,11 +158,16 @@ async def _attach_page(pages: SessionPages, ctx: ToolContext, session_id: str, w
         if free is None:
             await pages.runtime.resources.release(resource.resource_id)
         raise
-    text = f"Page {resource.resource_id} is {tab.page.url}; closing it leaves it open in its browser."
+    text = f"Page {_name_page(ctx, resource)} is {tab.page.url}; closing it leaves it open in its browser."
     return await pages.create_result(ctx, tab, ToolOutput(text, {"url": tab.page.url}))
 
 
 async def _close_page(pages: SessionPages, ctx: ToolContext) -> ToolResult:
-    resource_id = pages.require_resource(ctx).resource_id
-    await pages.runtime.resources.release(resource_id)
-    return ToolResult(f"Closed page {resource_id}.", {"resourceId": resource_id})
+    resource = pages.require_resource(ctx)
+    await pages.runtime.resources.release(resource.resource_id)
+    return ToolResult(f"Closed page {_name_page(ctx, resource)}.", {"resourceId": resource.resource_id})
+
+
+def _name_page(ctx: ToolContext, resource: Resource) -> str:
+    """Return the id of a page in texts: for a model the short one."""
+    return resource.resource_id if ctx.model_chars is None else resource.short_id

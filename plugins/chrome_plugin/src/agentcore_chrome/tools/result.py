@@ -42,7 +42,7 @@ class ToolOutput:
 
 async def make_result(ctx: ToolContext, tab: Tab, output: ToolOutput, ids: dict[str, Any]) -> ToolResult:
     """Build the result of a call, with the dialogs, downloads, popups and user changes since the last result."""
-    notes, fields = _collect_events(tab)
+    notes, fields = _collect_events(ctx, tab)
     await _collect_chooser(tab, notes, fields)
     links = await _collect_downloads(ctx, tab, notes, fields)
     text = "\n".join([output.text, *notes]) if notes else output.text
@@ -93,7 +93,7 @@ def describe_dialog(dialog: DialogRecord) -> ToolOutput:
     return ToolOutput(text, {"dialog": dialog.to_json()})
 
 
-def _collect_events(tab: Tab) -> tuple[list[str], dict[str, Any]]:
+def _collect_events(ctx: ToolContext, tab: Tab) -> tuple[list[str], dict[str, Any]]:
     notes: list[str] = []
     fields: dict[str, Any] = {}
     if changed := tab.control.pop_report():
@@ -113,7 +113,7 @@ def _collect_events(tab: Tab) -> tuple[list[str], dict[str, Any]]:
         fields["lostBy"] = loss
         notes.append(f"{loss[0].upper()}{loss[1:]}; this page is a new one{logins}.")
     if popups := tab.pop_popups():
-        notes += [f"The page opened another: {popup.name} {popup.page.url}" for popup in popups]
+        notes += [f"The page opened another: {popup.name_for(ctx)} {popup.page.url}" for popup in popups]
         fields["popups"] = [popup.describe_ids() for popup in popups]
     return notes, fields
 
