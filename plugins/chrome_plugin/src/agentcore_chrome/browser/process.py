@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, Protocol
+from weakref import WeakKeyDictionary
 
 import psutil
 import structlog
@@ -98,6 +99,7 @@ class BrowserProcess:
         self.browser = browser
         self.logins = owner.logins
         self.tabs: dict[str, Tab] = {}
+        self._in_front: WeakKeyDictionary[BrowserContext, str] = WeakKeyDictionary()
         self.pid: int | None = None
         self.version = browser.version
         self.started_at_ms = time.time_ns() // 1_000_000
@@ -439,12 +441,24 @@ class BrowserProcess:
         tab.is_ours = is_ours
         tab.target_id = None if was is None else was.target_id  # the connection may be lost again before it is read
         self.tabs[tab.tab_id] = tab
+        self._in_front[page.context] = tab.tab_id
         tab.subscribe_to_events()
         self.run_in_background(self._targets.register_tab(tab))
         if opener is not None:
             opener.add_popup(tab)
         self._owner.on_tab_added(tab)
         return tab
+
+    async def show_tab(self, tab: Tab) -> None:
+        """Bring a tab to the front of its window, if another one was opened or used there since.
+
+        A browser paints no page that is behind another one, such as its popup, and actions wait for a page to be
+        painted. In a browser of the user nothing is moved.
+        """
+        context = tab.page.context
+        if not self.is_attached and self._in_front.get(context) != tab.tab_id:
+            self._in_front[context] = tab.tab_id
+            await tab.run_or_default(tab.page.bring_to_front, None)
 
     def schedule_title_refresh(self, tab: Tab, after_s: float = LOOK_AGAIN_SECONDS) -> None:
         """Request a tab's title soon, because a browser does not report every change."""
