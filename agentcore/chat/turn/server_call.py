@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from agentcore.api import Effect, Principal
+from agentcore.api import Effect, Principal, ToolDefinition
 from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.stored_result import ResultShrinker
 from agentcore.chat.texts import result_text
@@ -18,17 +18,23 @@ from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.errors import ToolError
 from agentcore.store.chat import ChatCallRow, ChatCallState
 
-ONLY_LOOKS: frozenset[Effect] = frozenset(("read", "egress", "session"))
-"""Effects of calls that change nothing outside the session."""
-
-READS: frozenset[Effect] = frozenset(("read", "egress"))
-"""Effects of calls that change nothing at all, and so may run at once with others of their kind."""
+_LOOKS: frozenset[Effect] = frozenset(("read", "session"))
+_READS: frozenset[Effect] = frozenset(("read", "egress"))
 
 
-def effects_of(tools: Mapping[str, RegisteredTool], name: str) -> frozenset[Effect] | None:
-    """Return the declared effects of a tool; None: it is unknown."""
+def only_reads(definition: ToolDefinition) -> bool:
+    """Return True if calls of a tool change nothing, so that they may run at once with others of their kind.
+
+    What has the effect `egress` may fetch a page or press a button of one: its annotations tell.
+    """
+    is_declared = "egress" not in definition.effects or definition.annotations.read_only is True
+    return definition.effects <= _READS and is_declared
+
+
+def may_act(tools: Mapping[str, RegisteredTool], name: str) -> bool:
+    """Return False if calls of a tool change nothing outside the session; an unknown tool may act."""
     tool = tools.get(name)
-    return None if tool is None else tool.definition.effects
+    return tool is None or not (tool.definition.effects <= _LOOKS or only_reads(tool.definition))
 
 
 def skipped_error(failed_tool: str) -> ToolError:

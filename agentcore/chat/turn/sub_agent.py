@@ -26,7 +26,7 @@ from agentcore.chat.turn.call_announcement import CallAnnouncement
 from agentcore.chat.turn.compaction import Compactor, ModelHistory, SubAgentKeeper
 from agentcore.chat.turn.context_shares import DefinitionBudget, fit_reader, folder_chars
 from agentcore.chat.turn.model_reply import ModelReply, Prompt, find_written_form, used_tokens
-from agentcore.chat.turn.server_call import ONLY_LOOKS, effects_of, skipped_error
+from agentcore.chat.turn.server_call import may_act, skipped_error
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
 from agentcore.chat.turn.toolbox import OWN_TOOLS, Toolbox, callable_tools
 from agentcore.core.calls.call import Call, CallRequest
@@ -263,8 +263,8 @@ class SubAgent:
 
     def _may_act(self, row: ChatCallRow) -> bool:
         """Return False if a call only reads, or touches nothing but the session; an unknown tool may act."""
-        effects = effects_of(self._core.registry.tools_at(self._current_host), row.tool_name)
-        return row.tool_name not in OWN_TOOLS and (effects is None or not effects <= ONLY_LOOKS)
+        tools = self._core.registry.tools_at(self._current_host)
+        return row.tool_name not in OWN_TOOLS and may_act(tools, row.tool_name)
 
     def _prepare_call(
         self, part: ToolCallPart, number: int, toolbox: Toolbox

@@ -46,7 +46,7 @@ from agentcore.chat.turn.context_shares import DefinitionBudget, fit_reader, fol
 from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.model_reply import ModelReply, Prompt, find_written_form, used_tokens
 from agentcore.chat.turn.prompts import page_source
-from agentcore.chat.turn.server_call import ONLY_LOOKS, READS, ServerCalls, effects_of
+from agentcore.chat.turn.server_call import ServerCalls, may_act, only_reads
 from agentcore.chat.turn.tool_output import ToolOutput, error_output
 from agentcore.chat.turn.toolbox import OWN_TOOLS, Toolbox, callable_tools
 from agentcore.core.calls.result_shortening import ArtifactReading
@@ -261,14 +261,13 @@ class Turn:
             return 1
         if tool.definition.parallel:
             return PARALLEL_CALLS
-        return READS_AT_ONCE if call.state == "new" and tool.definition.effects <= READS else 1
+        return READS_AT_ONCE if call.state == "new" and only_reads(tool.definition) else 1
 
     def _may_act(self, call: ChatCallRow) -> bool:
         """Return False if a call only reads, or touches nothing but the session; an unknown tool may act."""
         if call.kind == "client" or call.tool_name in OWN_TOOLS:
             return False  # a client runs its calls one after another, and its results do not say what failed
-        effects = effects_of(self._core.registry.tools_at(self._current_host), call.tool_name)
-        return effects is None or not effects <= ONLY_LOOKS
+        return may_act(self._core.registry.tools_at(self._current_host), call.tool_name)
 
     async def _look_at_actions(self, calls: Iterable[ChatCallRow], failed: str, *, waits: bool) -> tuple[str, bool]:
         """Return the tool of the first call that acts and has failed, and whether one that acts waits for the user."""

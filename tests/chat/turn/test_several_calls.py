@@ -49,6 +49,21 @@ class Reading(Module):
             raise
         return f"helped {word}"
 
+    @tool(effects=["egress"])
+    async def press(self, ctx: ToolContext, word: str) -> str:
+        """Press a button of a page, which takes a while for the first."""
+        await asyncio.sleep(0.2 if word == "first" else 0)
+        self.order.append(word)
+        if word == "broken":
+            raise ToolError("not_found", "there is no such button")
+        return word
+
+    @tool(read_only=True, open_world=True)
+    async def read_page(self, ctx: ToolContext, word: str) -> str:
+        """Read a page."""
+        self.order.append(word)
+        return word
+
     @tool(effects=["write"])
     async def write_down(self, ctx: ToolContext, word: str) -> str:
         """Write a word down."""
@@ -85,6 +100,19 @@ async def test_read_after_an_action_sees_its_effect(open_talk, provider):
     async with open_talk(reading, **ALLOWED) as talk:
         await talk.post("go")
     assert reading.order == ["before", "new", "after"]
+
+
+async def test_actions_on_pages_of_the_network_run_in_order_too(open_talk, provider):
+    reading = Reading()
+    provider.say("", call(1, "press", word="first"), call(2, "press", word="second"), call(3, "read_page", word="page"))
+    provider.say("Done.")
+    provider.say("", call(4, "press", word="broken"), call(5, "press", word="third"))
+    provider.say("Broken.")
+    async with open_talk(reading, **ALLOWED) as talk:
+        await talk.post("go")
+        assert reading.order == ["first", "second", "page"]
+        await talk.post("go on")
+    assert reading.order[3:] == ["broken"]
 
 
 @pytest.mark.parametrize(
