@@ -128,7 +128,11 @@ class Execution:
             return prepared
         preview = await self._preparation.run_preview(call, prepared)
         if preview is None or approval_basis(preview) != approval_basis(shown.preview):
-            raise ToolError("approval_denied", "what the call would touch changed while it waited; send it again")
+            message = (
+                "it did not run: what it would touch is not what was approved any more, such as another page or text; "
+                "look again, and make a call that fits what is there now"
+            )
+            raise ToolError("approval_denied", message)
         return prepared
 
     async def carry_on(self, call: Call, prepared: PreparedCall, end: CarryOn) -> CallOutcome:
