@@ -156,6 +156,7 @@ async def test_hidden_field_is_given_files_through_what_stands_for_it(act, show,
     assert await value("document.title") == "a.txt,more.txt"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("html", "selector"),
     [
