@@ -27,6 +27,11 @@ class StartText(BaseModel, defer_build=True):
     text: str
     untrusted: str
 
+    @property
+    def part_id(self) -> str:
+        """The id of its part of the system message."""
+        return f"start:{self.module}"
+
 
 class ChatStarts(BaseModel, defer_build=True):
     """What all modules told when the chat began."""

@@ -122,7 +122,6 @@ class SystemPlan(NamedTuple):
             folder_chars: Maximum length of each file of instructions; None: as they were read.
         """
         own = self.choice.instructions
-        choice = self.choice
         parts = [
             SystemPart("environment", _describe_environment(self.sources, self.locale)),
             *([] if where is None else [SystemPart("host", _describe_host(where, self.locale), where.name)]),
@@ -136,12 +135,18 @@ class SystemPlan(NamedTuple):
         ]
         said = [part for part in parts if part.text]
         chosen = [
-            part
-            if part.part_id == "mode"
-            else part._replace(is_told=choice.told.get(part.part_id, agent.includes_part(part.part_id)))
+            part if part.part_id == "mode" else part._replace(is_told=self._is_told(part.part_id, agent))
             for part in said
         ]
         return _without_unused_skills(chosen)
+
+    def list_untrusted_sources(self, agent: AgentConfig) -> list[str]:
+        """Return the tools about which the agent's model is told untrusted text when the session begins."""
+        untrusted = [start for start in self.starts.told if start.untrusted and agent.offers_tool(start.tool)]
+        return [start.tool for start in untrusted if self._is_told(start.part_id, agent)]
+
+    def _is_told(self, part_id: str, agent: AgentConfig) -> bool:
+        return self.choice.told.get(part_id, agent.includes_part(part_id))
 
     def _choose_starts(self, agent: AgentConfig, modules: Sequence[ModuleRecord]) -> list[StartText]:
         names = {module.name for module in modules}
@@ -202,7 +207,7 @@ def _build_start_parts(starts: Iterable[StartText], chars: int | None, locale: L
         if start.untrusted:
             framed = mark_untrusted(_cut_lines(start.untrusted, chars, locale), start.tool)
             text = f"{text}\n{framed}" if text else framed
-        yield SystemPart(f"start:{start.module}", text, start.title)
+        yield SystemPart(start.part_id, text, start.title)
 
 
 def _cut_lines(text: str, chars: int | None, locale: Locale) -> str:

@@ -312,9 +312,8 @@ class Turns:
         if stream.live.model_scales.writes_calls(choice.full_name):
             choice = choice.model_copy(update={"tools": "prompted"})
         system = await plan_system(self._core, session)
-        for start in system.starts.told:
-            if start.untrusted and agent.offers_tool(start.tool):
-                await self._core.policy.record_untrusted_source(session_id, start.tool)
+        for source in system.list_untrusted_sources(agent):
+            await self._core.policy.record_untrusted_source(session_id, source)
         # while modules start, what they tell is not complete
         is_first = session.chat_starts is None and not self._core.registry.list_starting_modules()
         starts = system.starts.model_dump_json() if is_first else None

@@ -7,6 +7,7 @@ import pytest
 
 from agentcore.api import Module, tool
 from agentcore.chat.settings import ChatSettings
+from tests.chat.test_several_providers import enter
 
 pytestmark = pytest.mark.spec("C2", "C5")
 
@@ -168,6 +169,22 @@ async def test_failure_inside_the_stream_has_the_server_s_words(open_talk, provi
         events = await talk.post("one")
     (error,) = [event["error"] for event in events if event.get("error")]
     assert "no power" in error["message"]
+
+
+async def test_it_is_added_in_the_page_beside_openai(open_talk, provider):
+    provider.listed = {"data": [{"id": "gpt-5.6-luna"}, {"id": "text-embedding-3"}]}
+    address = f"{provider.url}/v1"
+    provider.say(raw=recorded(THINKS))
+    async with open_talk(models={}) as talk:
+        shown = await talk.ask("GET", "/api/chat")
+        assert "openai_responses" in [service["service"] for service in shown["services"]]
+        assert "openai_responses" not in [each["provider"] for each in shown["providers"]]
+        await enter(talk, "openai_responses", {"key": "sk-entered", "baseUrl": address})
+        listed = await talk.ask("POST", "/api/chat/providers/openai_responses/models")
+        assert listed["models"] == ["gpt-5.6-luna"]
+        events = await talk.say(await talk.begin(model="openai_responses:gpt-5.6-luna"), "hello")
+    assert "Sears Tower" in "".join(event["content"] for event in events if event["type"] == "session.content")
+    assert provider.headers[-1]["Authorization"] == "Bearer sk-entered"
 
 
 def test_key_of_openai_serves_it_and_does_not_set_it_up():

@@ -1,5 +1,7 @@
 """While a local server reads a long request, the chat shows how far it is, by the server's own counters."""
 
+import asyncio
+
 import pytest
 
 from agentcore.cli.conversation.event_output import _wait_text
@@ -39,6 +41,21 @@ async def test_progress_is_shown_until_the_answer_begins(open_talk, provider):
     assert kinds.index("session.content") > max(at for at, kind in enumerate(kinds) if kind == "session.modelWait")
     assert [item.get("text") for item in shown["items"]][-1] == "Read."
     assert _wait_text(waits_of(events)[1]) == "the server reads the conversation: 2,048 of 4,000 tokens"
+
+
+async def test_reading_is_shown_to_new_pages_and_can_be_stopped(open_talk, provider):
+    provider.server, provider.listed = "llama.cpp", {"data": [{"id": "m"}]}
+    provider.say(raw=stream(4000, 0, 4000), gate=asyncio.Event())
+    async with open_talk() as talk:
+        session = await talk.begin()
+        async with talk.events(session) as events:
+            await talk.ask("POST", f"/api/sessions/{session}/messages", {"text": "Hi"}, status=202)
+            (wait,) = waits_of(await events.until("session.modelWait"))
+            shown = await talk.ask("GET", f"/api/sessions/{session}/messages")
+            assert shown["modelWait"] == wait == {"reason": "reading", "readTokens": 0, "promptTokens": 4000}
+            await talk.ask("POST", f"/api/sessions/{session}/stop")
+            assert waits_of(await events.until("session.finished")) == [None]
+        assert (await talk.ask("GET", f"/api/sessions/{session}/messages")).get("modelWait") is None
 
 
 @pytest.mark.parametrize("processed", [(0,), (3600, 4000), ()])

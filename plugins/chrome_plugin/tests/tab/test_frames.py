@@ -26,6 +26,7 @@ def show_payment(act, site, site_module, monkeypatch):
     return run
 
 
+@pytest.mark.more
 async def test_clickable_parts_of_a_frame_of_another_site_have_references_and_are_clicked(act, show_payment, text):
     """Agent-browser was reported to give tabs of an embedded payment page no references, and not to find them."""
     await show_payment()
@@ -46,6 +47,7 @@ async def test_selector_that_matches_only_in_a_frame_is_answered_with_its_refere
     await act("browser_wait_for", text="Bank tab")
 
 
+@pytest.mark.more
 async def test_button_in_a_frame_far_from_the_corner_gets_real_events_of_the_mouse(act, show, ref_of, value):
     """Browser-use was reported to look for covers of an element in a frame at coordinates of the whole window."""
     inner = (
@@ -69,6 +71,7 @@ BANNERS = {
 }
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("banner", BANNERS.values(), ids=BANNERS)
 async def test_banner_that_comes_late_is_seen_and_answered(act, fails, show, ref_of, value, banner):
     """Chrome DevTools MCP was reported to show pages without the consent banner that covers them."""

@@ -121,6 +121,7 @@ async def test_page_cannot_see_or_change_references(act, ref_of, site):
     assert await ref_of('button "Play"') == ref
 
 
+@pytest.mark.more
 async def test_reference_is_stale_after_a_click_has_led_to_another_page(act, fails, ref_of, show, value):
     """Agent-browser was reported to answer such a click with "Done" and to do nothing."""
     await show("<button onclick=\"document.title = 'clicked'\">Delete</button><a href=/titled>Next</a>")

@@ -156,6 +156,7 @@ async def test_typing_by_id_goes_on_at_the_end(call, site, tab):
     assert value.data["value"] == "older"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("field", ["textarea", "input list=words"])
 async def test_text_field_that_calls_itself_a_combobox_is_filled_as_one(act, show, value, field):
     """Chrome DevTools MCP was reported to look for options in the search field of Google."""

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _ATTEMPT_MS = 3_000
 """Time until it is checked what covers an element; closing menus and scrolling pages are done by then."""
 
+_CHOOSER_S = 0.3
+"""How long a file chooser is waited for where a click has used up the user activation; a popup does that, too."""
+
 _DONE = "performing click action"
 """Text in the driver's call log once the mouse has been pressed."""
 
@@ -36,12 +39,12 @@ async def click_element(tab: Tab, hit: Hit, timeout_ms: int, **how: Any) -> None
     """
     if hit.is_operated_by_label:
         await click_label(tab, hit.locator, timeout_ms, **how)
+        await _wait_for_chooser(tab)
         return
     locator = hit.locator
     if how.items() <= _PLAIN.items() and await is_hidden_text_field(tab, locator, timeout_ms):
         await locator.focus(timeout=timeout_ms)
         return
-    left_ms = timeout_ms
     peculiarity, *place = await tab.refs.ask(locator, "peculiarity", timeout_ms)
     if peculiarity == "area":
         await tab.refs.ask(locator, "clickArea", timeout_ms)
@@ -51,6 +54,18 @@ async def click_element(tab: Tab, hit: Hit, timeout_ms: int, **how: Any) -> None
         await box.click(timeout=timeout_ms, position=position, **how)
         return
     forced = peculiarity == "moves" and await _is_unobstructed(tab, hit, timeout_ms)
+    address = tab.page.url
+    await _click_repeatedly(tab, locator, timeout_ms, how, is_forced=forced)
+    if peculiarity == "files" and tab.page.url == address:
+        await _wait_for_chooser(tab)
+
+
+async def _click_repeatedly(
+    tab: Tab, locator: "Locator", timeout_ms: int, how: dict[str, Any], *, is_forced: bool
+) -> None:
+    """Click an element until the driver has pressed the mouse, through its own component if that covers it."""
+    left_ms = timeout_ms
+    forced = is_forced
     while True:
         try:
             await locator.click(timeout=min(left_ms, _ATTEMPT_MS), force=forced, **how)
@@ -64,6 +79,16 @@ async def click_element(tab: Tab, hit: Hit, timeout_ms: int, **how: Any) -> None
             forced = is_covered and await tab.refs.ask(locator, "coveredByItsOwn", left_ms)
         else:
             return
+
+
+async def _wait_for_chooser(tab: Tab) -> None:
+    """Wait for the file chooser that a click has opened, if it has: the driver reports it some time after the click.
+
+    Opening one uses up the user activation that each click gives.
+    """
+    is_activated = await tab.run_or_default(lambda: tab.refs.ask_page(tab.page, "isActivated"), default=True)
+    if not is_activated:
+        await tab.run_or_default(tab.chooser_opened.wait, default=True, limit_s=_CHOOSER_S)
 
 
 async def click_point(tab: Tab, x: float, y: float, how: dict[str, Any]) -> str:

@@ -21,7 +21,7 @@ const placeOf = element => {
 /**
  * Return why an element cannot be clicked like others: `area`, a part of an image's map, is not drawn, so that there is
  * nothing to click; `contents` has no box, with the place of its content; an animation without an end `moves`, and is no
- * movement that ends if one waits for it.
+ * movement that ends if one waits for it; in a page with fields for `files`, a click may open a chooser.
  */
 const peculiarityOf = element => {
   if (element.localName === 'area') return ['area'];
@@ -30,7 +30,7 @@ const peculiarityOf = element => {
   for (let e = element; e; e = its(e).parentElement ?? its(e).getRootNode().host) {
     if (its(e).getAnimations().some(isEndless)) return ['moves'];
   }
-  return [''];
+  return [its(document).querySelector('input[type=file i]') ? 'files' : ''];
 };
 
 /** Return true if what covers an element is in the same component, such as the tags of a multiple choice. */

@@ -119,6 +119,7 @@ const make = () => {
       return { key: `${mark}:${keyOf(element, true)}`, isFrame: ['iframe', 'frame'].includes(its(element).localName) };
     },
     isInert: root => its(root).closest('[inert]') !== null,
+    isActivated: () => navigator.userActivation.isActive,
     hasContent: () => its(document).body?.firstElementChild != null,
     state: () => [its(document).title, its(document).readyState],
     contentType: () => its(document).contentType,
