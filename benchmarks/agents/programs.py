@@ -51,8 +51,11 @@ class Programs:
         return next((self.cache / "django").glob("*.tar.gz"))
 
 
-def installed() -> Programs:
+def installed(only: str = "") -> Programs:
     """Install what is missing or of another version, with pip, npm and apt.
+
+    Args:
+        only: The one part to install; empty: all.
 
     Raises:
         subprocess.CalledProcessError: An installation failed; what it wrote is on stderr.
@@ -67,6 +70,8 @@ def installed() -> Programs:
         ("debian", DEBIAN, _unpack_debian),
     )
     for name, wanted, install in parts:
+        if only and name != only:
+            continue
         folder = programs.cache / name
         mark = folder / ".installed"
         if not mark.exists() or mark.read_text().split() != list(wanted):

@@ -43,14 +43,15 @@ async def serving(app: web.Application) -> AsyncIterator[str]:
 async def program(folder: Path, path: str, *command: str, environ: Mapping[str, str] = {}) -> AsyncIterator[str]:
     """A program that serves a port, which stands as `PORT` in its command; gives its address once `path` answers."""
     port = free_port()
-    process = await asyncio.create_subprocess_exec(
-        *(part.replace("PORT", str(port)) for part in command),
-        cwd=folder,
-        env=os.environ | environ,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=(folder.parent / "program.log").open("w"),
-    )
+    with (folder.parent / "program.log").open("w") as log:
+        process = await asyncio.create_subprocess_exec(
+            *(part.replace("PORT", str(port)) for part in command),
+            cwd=folder,
+            env=os.environ | environ,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=log,
+        )
     try:
         address = f"http://127.0.0.1:{port}"
         async with asyncio.timeout(_START_S), aiohttp.ClientSession() as client:

@@ -3,7 +3,7 @@
 import asyncio
 import importlib
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,7 +68,7 @@ class Provider:
         key: What it lists its models for only, as LM Studio does; empty: it lists them to anyone.
         properties: What a llama.cpp server says of itself; None: it is another one.
         server: The header `Server` of its lists of models and streams.
-        script: Gives the reply to a request, in place of `replies`.
+        script: Gives the reply to a request, in place of `replies`; it may be awaited for.
     """
 
     replies: list[Reply] = field(default_factory=list)
@@ -82,7 +82,7 @@ class Provider:
     properties: Any = None
     server: str = "test"
     asked: asyncio.Event = field(default_factory=asyncio.Event)
-    script: Callable[[dict[str, Any]], Reply] | None = None
+    script: Callable[[dict[str, Any]], Reply | Awaitable[Reply]] | None = None
 
     def say(self, text: str = "", *calls: tuple[str, str, str], **fields: Any) -> None:
         """Add a reply."""
@@ -123,7 +123,8 @@ class Provider:
         self.requests.append(await request.json())
         self.headers.append(dict(request.headers))
         self.asked.set()
-        reply = self.replies.pop(0) if self.script is None else self.script(self.requests[-1])
+        given = self.replies.pop(0) if self.script is None else self.script(self.requests[-1])
+        reply = given if isinstance(given, Reply) else await given
         if reply.html:
             return web.Response(text=reply.html, content_type="text/html", status=reply.status)
         if reply.document is not None:

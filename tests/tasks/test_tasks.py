@@ -1,0 +1,28 @@
+"""The nine tasks as models did them: each can be done, and nothing else is changed."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.tasks.playing import Answer, Messages, play
+from tests.tasks.recordings import load_recording
+from tests.tasks.worlds import PROGRAMS, TASKS
+
+pytestmark = [pytest.mark.more, pytest.mark.usefixtures("bubblewrap", "chromium", "ripgrep")]
+
+
+@pytest.mark.parametrize("name", list(TASKS))
+async def test_task_is_done_as_a_model_did_it(tmp_path: Path, name: str) -> None:
+    if TASKS[name].needs_programs and not PROGRAMS.exists():
+        pytest.skip("Wagtail and JupyterLab are missing: make task-programs")
+    answers = load_recording(name)
+
+    async def model(conversation: str, messages: Messages, tools: object, names: object) -> Answer:
+        await asyncio.sleep(TASKS[name].thinking_s)
+        # a conversation that the recording does not know begins with other words than it did then
+        return answers[conversation].pop(0)
+
+    played = await play(TASKS[name], tmp_path, model)
+    assert TASKS[name].check(played.workspace, played.text) == [], played.errors
+    assert [conversation for conversation, left in answers.items() if left] == []
