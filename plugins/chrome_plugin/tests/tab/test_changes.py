@@ -65,3 +65,41 @@ def test_line_that_stands_below_a_new_one_has_not_moved():
 
 def test_address_and_title_are_told():
     assert describe_changes(tree(), tree(url="http://a/b", title="B")) == ["~ url: http://a/b", "~ title: B"]
+
+
+def days(first_key, first_ref, count):
+    """The days of a calendar."""
+    return [
+        (1, str(first_key + day), f'button "{day + 1}"', "", f"e{first_ref + day}" if first_ref else None)
+        for day in range(count)
+    ]
+
+
+def test_many_neighbours_of_one_kind_that_were_made_anew_are_one_line():
+    before = tree((0, "1", "grid", ":"), *days(100, 10, 31))
+    after = tree((0, "1", "grid", ":"), *days(200, 50, 30))
+    assert describe_changes(before, after) == [
+        '- button "31" [ref=e40]',
+        '~ - 30 elements from button "1" [ref=e50] to button "30" [ref=e79] (were e10 to e39)',
+    ]
+
+
+def test_neighbours_whose_references_do_not_go_on_are_told_one_by_one():
+    before = tree((0, "1", "grid", ":"), *days(100, 10, 8))
+    mixed = [
+        *days(200, 50, 4),
+        *[(1, f"3{key}", head, rest, f"e{int(ref[1:]) + 20}") for _, key, head, rest, ref in days(200, 50, 8)[4:]],
+    ]
+    after = tree((0, "1", "grid", ":"), *mixed)
+    told = describe_changes(before, after)
+    assert told[0] == '~ - button "1" [ref=e50] (was e10)'
+    assert told[-1] == '~ - button "8" [ref=e77] (was e17)'
+    assert len(told) == 8
+
+
+def test_many_neighbours_of_one_kind_that_are_gone_are_one_line():
+    before = tree((0, "1", "main", ":"), *days(100, 10, 31), (1, "9", "text", ": below"))
+    assert describe_changes(before, tree((0, "1", "main", ""))) == [
+        '- 31 elements from button "1" to button "31"',
+        "- text: below",
+    ]

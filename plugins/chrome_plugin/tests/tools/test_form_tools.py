@@ -103,6 +103,14 @@ async def test_options_that_are_loaded_late_are_waited_for(act, show, value):
 
 
 @pytest.mark.more
+async def test_option_that_a_list_has_not_made_yet_is_not_said_to_be_missing(fails, show):
+    await show("<div role=listbox aria-label=Cities><div role=option>City 1</div></div>")
+    error = await fails("browser_select_option", selector="role=listbox", values=["City 99"])
+    assert "there are: 'City 1'" in error.message
+    assert "scroll to the option first" in error.message
+
+
+@pytest.mark.more
 @pytest.mark.parametrize("style", ["visibility:hidden", "opacity:0"])
 async def test_hidden_list_is_not_chosen_from(fails, show, value, style):
     await show(NUMBERS.format(f"style='{style}'"))

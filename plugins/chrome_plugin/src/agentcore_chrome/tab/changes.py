@@ -2,12 +2,14 @@
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from agentcore_chrome.tab.page_tree import Line, PageTree
 
 _GONE = 40
 _BEFORE_CHARS = 40
+_RUN = 8
+"""So many neighbours of one kind that were recreated, or are gone, are one line, such as the days of a calendar."""
 _FOCUS = " [active]"
 """Mark of the focused line. Losing it is not reported, because the line that gains it is."""
 
@@ -70,11 +72,60 @@ def _describe_removed(lines: Sequence[Line], keys: set[str], remade: dict[str, L
             told.append(line)
         else:
             inside[top.key] += 1
-    for line in told[:_GONE]:
-        more = f" and {inside[line.key]} lines in it" if inside[line.key] else ""
-        yield f"{line.standalone_text}{more}"
-    if len(told) > _GONE:
-        yield f"- {len(told) - _GONE} more"
+    shown = 0
+    for run in _find_runs(told, lambda line, next_one: _is_like(line, next_one) and not inside[next_one.key]):
+        if shown >= _GONE:
+            break
+        first, last = run[0], run[-1]
+        if len(run) >= _RUN and not inside[first.key]:
+            yield f"- {len(run)} elements from {first.text} to {last.text}"
+            shown += len(run)
+            continue
+        for line in run[: _GONE - shown]:
+            more = f" and {inside[line.key]} lines in it" if inside[line.key] else ""
+            yield f"{line.standalone_text}{more}"
+            shown += 1
+    if len(told) > shown:
+        yield f"- {len(told) - shown} more"
+
+
+def _find_runs(lines: Sequence[Line], goes_on: Callable[[Line, Line], bool]) -> Iterator[list[Line]]:
+    """Split lines where one does not go on with the next."""
+    run: list[Line] = []
+    for line in lines:
+        if run and not goes_on(run[-1], line):
+            yield run
+            run = []
+        run.append(line)
+    if run:
+        yield run
+
+
+def _is_like(line: Line, other: Line) -> bool:
+    """True if two lines are those of elements of one role and depth."""
+    return line.depth == other.depth and line.head.partition(" ")[0] == other.head.partition(" ")[0]
+
+
+def _follows(ref: str | None, other: str | None) -> bool:
+    return ref is not None and other is not None and int(other[1:]) == int(ref[1:]) + 1
+
+
+def _describe_remade(lines: Sequence[Line], remade: dict[str, Line], indent: str) -> Iterator[str]:
+    """Describe neighbouring lines that were recreated with the same text; many of one kind are one line."""
+
+    def goes_on(line: Line, other: Line) -> bool:
+        was = remade[line.key].ref, remade[other.key].ref
+        return _is_like(line, other) and _follows(line.ref, other.ref) and _follows(*was)
+
+    for run in _find_runs(lines, goes_on):
+        first, last = run[0], run[-1]
+        if len(run) >= _RUN:
+            yield (
+                f"~ {indent}- {len(run)} elements from {first.text} [ref={first.ref}] to {last.text} [ref={last.ref}] "
+                f"(were {remade[first.key].ref} to {remade[last.key].ref})"
+            )
+        else:
+            yield from (f"~ {indent}{line.standalone_text} (was {remade[line.key].ref})" for line in run)
 
 
 def _find_moved(before: Sequence[Line], after: Sequence[Line]) -> dict[str, str]:
@@ -130,7 +181,12 @@ def _describe_added_or_changed(
     lines: Sequence[Line], old: dict[str, Line], remade: dict[str, Line], moved: dict[str, str]
 ) -> Iterator[str]:
     path: list[tuple[Line, bool]] = []
+    again: list[Line] = []
+    indent = ""
     for line in lines:
+        if again and (line.key in old or line.key not in remade or line.ref is None or line.depth != again[0].depth):
+            yield from _describe_remade(again, remade, indent)
+            again = []
         while path and path[-1][0].depth >= line.depth:
             path.pop()
         was = old.get(line.key)
@@ -145,4 +201,5 @@ def _describe_added_or_changed(
             if line.text not in (was.text, was.text.replace(_FOCUS, "", 1)) or was.ref != line.ref:
                 yield f"~ {indent}{line.standalone_text}"
         elif line.ref is not None:
-            yield f"~ {indent}{line.standalone_text} (was {remade[line.key].ref})"
+            again.append(line)
+    yield from _describe_remade(again, remade, indent)

@@ -19,6 +19,7 @@ _OPTIONS_MS = 3000
 """How long to wait for options that may still be loading."""
 
 _SHOWN = 100
+_MORE = ". If the list makes more of them as it is scrolled, scroll to the option first"
 _AGAIN_S = 0.1
 _OPENS_LIST = "[role=combobox], [role=listbox], [aria-haspopup=listbox]"
 _CAN_BE_CHECKED = "input[type=checkbox], input[type=radio], [role=checkbox], [role=switch], [role=radio]"
@@ -166,10 +167,10 @@ async def _pick_option(opener: "Locator", label: str, timeout_ms: int) -> None:
     except Exception as exc:
         if not is_driver_error(exc) or not is_driver_timeout(exc) or await option.count():
             raise
-        raise _no_option([label], await options.all_inner_texts()) from exc
+        raise _no_option([label], await options.all_inner_texts(), _MORE) from exc
 
 
-def _no_option(wanted: list[str], labels: list[str]) -> ToolError:
+def _no_option(wanted: list[str], labels: list[str], advice: str = "") -> ToolError:
     shown = [" ".join(label.split()) for label in labels[:_SHOWN]]
-    message = f"there is no option {wanted!r}; there are: {', '.join(map(repr, shown)) or 'none'}"
+    message = f"there is no option {wanted!r}; there are: {', '.join(map(repr, shown)) or 'none'}{advice}"
     return ToolError("value_rejected", message, value=wanted, options=shown)

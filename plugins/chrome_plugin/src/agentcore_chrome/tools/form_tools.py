@@ -233,9 +233,9 @@ class _Given:
         return [file["name"] for file in self.files] if self.folder is None else list(self.folder.files)
 
     def __str__(self) -> str:
-        if self.folder is None:
-            return f"{len(self.files)} files"
-        return f"the folder {self.folder.name!r} with {len(self.folder.files)} files"
+        count = len(self.names)
+        files = "1 file" if count == 1 else f"{count} files"
+        return files if self.folder is None else f"the folder {self.folder.name!r} with {files}"
 
     async def set_on(self, field: "Locator | ElementHandle") -> None:
         """Give it to a file field.
