@@ -65,6 +65,14 @@ class Names:
         """Put what they stand for in place of the names."""
         return _map_texts(value, self._restore_in_text)
 
+    def know_all(self, value: Any) -> bool:
+        """True if a model was told of all elements that are named."""
+        try:
+            self.restore_values(value)
+        except IndexError:
+            return False
+        return True
+
     def _all(self) -> dict[str, str]:
         # a workspace below another folder that has a name comes first
         known = dict(sorted(self.known.items(), key=lambda each: -len(each[1])))

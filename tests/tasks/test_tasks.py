@@ -5,11 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.tasks.playing import Answer, Messages, play
+from tests.tasks.playing import Answer, Messages, Names, play
 from tests.tasks.recordings import load_recording
 from tests.tasks.worlds import PROGRAMS, TASKS
 
 pytestmark = [pytest.mark.more, pytest.mark.usefixtures("bubblewrap", "chromium", "ripgrep")]
+
+LOOKS = 20
+LOOK: Answer = {"calls": [{"name": "browser_snapshot", "arguments": {}}]}
+"""A page on a busy machine may not show yet what it did when the model looked at it: one looks again then."""
 
 
 @pytest.mark.parametrize("name", list(TASKS))
@@ -18,9 +22,16 @@ async def test_task_is_done_as_a_model_did_it(tmp_path: Path, name: str) -> None
         pytest.skip("Wagtail and JupyterLab are missing: make task-programs")
     answers = load_recording(name)
 
-    async def model(conversation: str, messages: Messages, tools: object, names: object) -> Answer:
+    looks = 0
+
+    async def model(conversation: str, messages: Messages, tools: object, names: Names) -> Answer:
+        nonlocal looks
         await asyncio.sleep(TASKS[name].thinking_s)
         # a conversation that the recording does not know begins with other words than it did then
+        if not names.know_all(answers[conversation][0]) and looks < LOOKS:
+            looks += 1
+            await asyncio.sleep(1)
+            return LOOK
         return answers[conversation].pop(0)
 
     played = await play(TASKS[name], tmp_path, model)
