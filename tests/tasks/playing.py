@@ -23,6 +23,7 @@ CONTEXT_TOKENS = 200_000
 TURN_S = 3600
 _IDS = re.compile(r"art_[0-9a-f]{32}|s_[0-9a-f]{24}")
 _ELEMENT = re.compile(r'([a-z]+(?: "(?:[^"\\\n]|\\.)*")?)[^"\n]*?\[ref=(e\d+)\]')
+_RUN = re.compile(r"\[ref=e(\d+)\] to .*\(were e(\d+) to e(\d+)\)")
 _NAMED_ELEMENT = re.compile(r"\{element (\d+): (.*)\}", re.DOTALL)
 _OF_LONG_CHATS = {"Sum up the conversation below": "summary", "What the person said there": "after the summary"}
 """Names of conversations whose first messages tell of other ones, by a sign of them."""
@@ -56,6 +57,11 @@ class Names:
                 self.ids.append(found)
         for label, ref in _ELEMENT.findall(text):
             self.elements[ref] = label
+        for first, before, last in _RUN.findall(text):
+            # neighbours of one kind that were made anew: each has the place of the one before
+            for number, old in enumerate(range(int(before), int(last) + 1)):
+                if (label := self.elements.get(f"e{old}")) is not None:
+                    self.elements[f"e{int(first) + number}"] = label
 
     def name_values(self, value: Any) -> Any:
         """Put the names in place of what they stand for."""
