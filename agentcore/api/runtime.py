@@ -252,7 +252,7 @@ class Runtime(Protocol):
 
     @operation("chats.tell", scope="module", narrowed={"tool": ToolName, "text": StartText, "untrusted": StartText})
     def tell_new_chats(self, tool: str, text: str, *, untrusted: str = "") -> None:
-        """Set what models are told when a chat begins, such as what can be looked up with a tool; never waits.
+        """Set a text that the model of each new chat gets, such as what can be looked up with a tool; never waits.
 
         A chat keeps the text that was set when it began, also over a restart, so that its requests go on beginning with
         the same bytes. The user sees it in *What the model is told*, and can leave it out. Texts of a module on another

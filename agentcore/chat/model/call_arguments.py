@@ -90,7 +90,7 @@ class _JsonText:
         self._has_valid_end = False
 
     def copy(self) -> "_JsonText":
-        """Return a separate text that goes on from here."""
+        """Return an independent copy."""
         made = _JsonText()
         made.add(self.text)
         return made

@@ -27,7 +27,7 @@ class PromptProgress(NamedTuple):
 
 
 class PromptReading:
-    """What is shown while a server reads one request; a context manager, in which the chunks of its answer are read.
+    """Shows the progress while a server reads one request; a context manager around reading the chunks of its answer.
 
     Args:
         show: Shows the progress; None: the reading is over.
@@ -54,7 +54,7 @@ class PromptReading:
             self._show(progress)
 
     def end(self) -> None:
-        """The answer has begun, or failed."""
+        """Remove what is shown: the answer has begun, or has failed."""
         if self._is_shown:
             self._is_shown = False
             self._show(None)

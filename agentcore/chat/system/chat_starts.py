@@ -1,4 +1,4 @@
-"""What modules tell models when a chat begins; a chat keeps what it began with, so that its prefix stays the same."""
+"""Texts that modules give to the model of a new chat, stored with the chat so that its prefix stays the same."""
 
 from typing import Self
 
@@ -9,7 +9,7 @@ from agentcore.store.chat import ChatSessionRow
 
 
 class StartText(BaseModel, defer_build=True):
-    """What one module told.
+    """The text that one module gave to a new chat.
 
     Attributes:
         module: Its name.
@@ -34,7 +34,7 @@ class StartText(BaseModel, defer_build=True):
 
 
 class ChatStarts(BaseModel, defer_build=True):
-    """What all modules told when the chat began."""
+    """The texts of all modules when the chat began."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -37,11 +37,11 @@ SaveEffects = Callable[[str, Mapping[tuple[str, ...], Collection[Effect]]], Awai
 `ConfigError` if they cannot be written."""
 
 ReloadBlock = Callable[[str], Awaitable[object]]
-"""Starts a module anew with its changed block."""
+"""Restarts a module with its changed block."""
 
 
 class _Pending(NamedTuple):
-    """What the user is asked about: texts by name, names of tools of other modules, and tools with a claim."""
+    """Definitions that wait for the user: texts by tool, names of tools of other modules, and tools with a claim."""
 
     texts: dict[str, str]
     others: set[str]

@@ -262,7 +262,7 @@ class Waiting:
 
 
 class ChatStart(NamedTuple):
-    """What models are told by a module when a chat begins.
+    """A text that a module gives to the model of a new chat.
 
     Args:
         tool: Only models that may call this tool of the module get it.
