@@ -78,6 +78,7 @@ def agentcore(
     program: Sequence[str] = (sys.executable, "-m", "agentcore"),
     environ: Mapping[str, str] | None = None,
     first: str = _HEALTH,
+    waits_for_tools: bool = True,
 ) -> Iterator[Running]:
     """`agentcore serve` over local modules, given as name and source.
 
@@ -88,6 +89,7 @@ def agentcore(
         program: What is started in place of `python -m agentcore`.
         environ: More of its environment.
         first: What is asked for until it answers.
+        waits_for_tools: Whether its modules have to be ready.
     """
     (folder / "modules").mkdir(parents=True, exist_ok=True)
     (folder / "workspace").mkdir(exist_ok=True)
@@ -102,7 +104,8 @@ def agentcore(
     }
     command = [*program, "serve", "--config", str(folder / "app.json"), "--port", str(port)]
     with _started(command, port, token, variables, folder, first=first) as running:
-        _wait_for_tools(running)
+        if waits_for_tools:
+            _wait_for_tools(running)
         yield running
 
 
