@@ -321,6 +321,11 @@ async def browser(folder: Path) -> AsyncIterator[Callable[[], Awaitable[list[Row
             changing = _Api(server, "changing")
             await asyncio.to_thread(api.call, "browser_navigate", url=f"{address}/")
             await asyncio.to_thread(changing.call, "browser_navigate", url=f"{address}/change")
+            launched = json.loads(_body(await asyncio.to_thread(api.call, "chrome_launch")))["data"]
+            opened = await asyncio.to_thread(
+                api.call, "chrome_new_tab", browserId=launched["browserId"], url=f"{address}/"
+            )
+            tab_id = json.loads(_body(opened))["data"]["tabId"]
             fields = [{"selector": "input", "value": "Ada"}]
 
             async def measure() -> list[Row]:
@@ -346,23 +351,29 @@ async def browser(folder: Path) -> AsyncIterator[Callable[[], Awaitable[list[Row
                         150,
                     )
                 )
-                shot = api.call("browser_screenshot", inline=True)
-                picture = max((block["bytes"] for block in _pictures(shot)), default=0)
-                rows.append(
-                    Row("browser: answer of a screenshot, × the picture", len(shot) / 1024, picture / 1024, 1.36, "KiB")
-                )
+                for tool, arguments in (
+                    ("browser_screenshot", {"inline": True}),
+                    ("chrome_screenshot", {"tabId": tab_id}),
+                ):
+                    answer = _body(api.call(tool, **arguments))
+                    picture = max(_picture_sizes(answer))
+                    what = f"browser: answer of {tool}, × the picture"
+                    rows.append(Row(what, len(answer) / 1024, picture / 1024, 1.36, "KiB"))
                 return rows
 
             yield measure
         await raw.close()
 
 
-def _pictures(answer: bytes) -> list[dict[str, int]]:
-    """The sizes of the pictures in an answer, in bytes."""
+def _body(answer: bytes) -> bytes:
+    return answer.partition(b"\r\n\r\n")[2]
+
+
+def _picture_sizes(body: bytes) -> list[int]:
+    """Return the bytes of each picture in the content of an answer."""
     import base64
 
-    content = json.loads(answer.partition(b"\r\n\r\n")[2])["content"]
-    return [{"bytes": len(base64.b64decode(block["base64"]))} for block in content if block["type"] == "image"]
+    return [len(base64.b64decode(block["base64"])) for block in json.loads(body)["content"] if block["type"] == "image"]
 
 
 @_group
@@ -379,7 +390,7 @@ async def page(folder: Path) -> AsyncIterator[Callable[[], Awaitable[list[Row]]]
             opened = await (await launched.new_context()).new_page()
             connection = Connection(server.port)
             code = connection.send(request_bytes("POST", "/api/session/code", server.port, b"{}", server.token))
-            key = json.loads(code.partition(b"\r\n\r\n")[2])["code"]
+            key = json.loads(_body(code))["code"]
             await opened.goto(f"http://127.0.0.1:{server.port}/#code={key}")
             api = _Api(server)
             script = api.request("ui_page_eval_js", script="1+1")
