@@ -1,7 +1,7 @@
 """One request on its way through the server, as handlers see it."""
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from aiohttp import web
@@ -10,6 +10,7 @@ from agentcore.api import Principal
 from agentcore.chat import Chat
 from agentcore.core.core import Core
 from agentcore.core.modules.routes import ModuleRoute
+from agentcore.late_dataclasses import dataclass
 from agentcore.server.addresses import Addresses
 from agentcore.server.gate import Gate
 from agentcore.server.http.connection import Connection

@@ -1,7 +1,6 @@
 """The table of the server's own routes, which also is the source of the API description."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from http import HTTPMethod
 from urllib.parse import unquote
@@ -10,6 +9,7 @@ from aiohttp import web
 from pydantic import BaseModel
 
 from agentcore.core.policy import Action
+from agentcore.late_dataclasses import dataclass
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import JSON, Answer, Sent
 

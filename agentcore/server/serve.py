@@ -6,7 +6,6 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any, Self
@@ -20,6 +19,7 @@ from agentcore.core.containment import exit_now
 from agentcore.core.core import Core
 from agentcore.errors import AgentcoreError
 from agentcore.hosts.hosts import Hosts
+from agentcore.late_dataclasses import dataclass
 from agentcore.server.addresses import LOOPBACK, Addresses, view_addresses
 from agentcore.server.app import Application, create_app, create_approval_app, create_apps_app
 from agentcore.server.http.descriptors import raise_descriptor_limit

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pydantic import BaseModel, SecretStr
@@ -24,6 +24,7 @@ from agentcore.core.discovery.source_search import find_module
 from agentcore.core.modules.family_block import block_model, settings_in_code
 from agentcore.core.modules.source_choice import remembered_sources
 from agentcore.core.settings import SettingsSchema, SettingsSubject, masked_part, module_schema
+from agentcore.late_dataclasses import dataclass
 from agentcore.secrets import MASK, mask_named_secrets, register_masked_values
 from agentcore.store.state import locate_state_dir
 

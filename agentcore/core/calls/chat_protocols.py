@@ -1,13 +1,13 @@
 """Protocols that a chat implements, through which calls use the chat and ask its user."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from agentcore.api import ChatSession
 from agentcore.core.calls.call import Call
 from agentcore.core.calls.question_form import FormField
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 
 InquiryKind = Literal["text", "form", "address", "sample"]
 

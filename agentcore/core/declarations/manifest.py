@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from agentcore.core.containment.reading import (
     read_title,
 )
 from agentcore.core.declarations.hooks import find_implementations
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import INIT_SECONDS_MAX, MODULE_INSTRUCTIONS_CHARS
 
 _NAME = re.compile(MODULE_NAME)

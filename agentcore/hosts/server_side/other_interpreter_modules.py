@@ -1,13 +1,13 @@
 """Modules that are installed for another interpreter than the server's: found by it, looked at here."""
 
 import importlib.metadata
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from agentcore.core.discovery.installed import InstalledModule
 from agentcore.hosts.server_side.replies import FoundModule
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

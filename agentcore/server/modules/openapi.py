@@ -5,7 +5,7 @@ import inspect
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import structlog
@@ -15,6 +15,7 @@ from pydantic.json_schema import JsonSchemaMode
 from agentcore.api.tool_context import KeyScope
 from agentcore.core.containment import copy_plain, log_failure, plain_text, reason_of, run_contained
 from agentcore.core.modules.routes import ModuleRoute
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import HOOK_SECONDS
 from agentcore.server.http.response import JSON
 

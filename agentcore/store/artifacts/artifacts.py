@@ -8,7 +8,6 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -20,6 +19,7 @@ from agentcore.api import ArtifactLink
 from agentcore.documents import HEAD_BYTES, ArtifactLines, find_lines, is_text, media_type, slice_lines
 from agentcore.errors import ToolError
 from agentcore.files.open_file import OpenFile, regular_file
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.artifacts.files import (
     ArtifactFiles,
     disk_full,

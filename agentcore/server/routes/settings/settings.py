@@ -2,7 +2,6 @@
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, Self
@@ -24,6 +23,7 @@ from agentcore.core.settings import (
 )
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.server.body_models import StrictModel
 from agentcore.server.confirmation import needs_confirmation, propose_change
 from agentcore.server.exchange import Exchange
