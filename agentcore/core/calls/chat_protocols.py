@@ -104,6 +104,11 @@ class ConversationSlot:
         return self.chat
 
 
+def no_person(inquiry: Inquiry) -> ToolError:
+    """Return the error of a question in a call without a chat."""
+    return ToolError("no_person", f"this call has no chat, so nobody can be asked: {inquiry.text!r}")
+
+
 def no_session() -> ToolError:
     """Return the error of a call without a chat session."""
     return ToolError("no_session", "this call does not come from a chat session; make it from a chat")
