@@ -17,9 +17,10 @@ from agentcore.api.definition import (
     ToolAnnotations,
     ToolDefinition,
 )
-from agentcore.api.hosts import HostInfo
+from agentcore.api.host_info import HostInfo
 from agentcore.api.login import Login, LoginState, LoginStatus
 from agentcore.api.module import Module, hookimpl
+from agentcore.api.module_data import Secrets, Storage
 from agentcore.api.readable_resource import ReadableResource
 from agentcore.api.report import Report
 from agentcore.api.requirement import (
@@ -34,7 +35,6 @@ from agentcore.api.result import ArtifactLink, Audio, EmbeddedResource, Image, T
 from agentcore.api.runtime import Runtime, WaitReason
 from agentcore.api.sandbox_requirement import SandboxRequirement
 from agentcore.api.schema_extensions import HIDDEN_FROM_MODELS, also_called, known_to_models
-from agentcore.api.secrets import Secrets, Storage
 from agentcore.api.tool import tool
 from agentcore.api.tool_context import Artifacts, ChatSession, LogLevel, Principal, ToolContext
 from agentcore.api.tool_icon import ToolIcon

@@ -1,9 +1,7 @@
 """The agent loop over a session: models, calls that wait for approval, tools that a client runs."""
 
 from agentcore.chat.chat import Chat
-from agentcore.chat.client_context import dump_client_tools, dump_page
-from agentcore.chat.client_messages import Attachments, ChatBody, ClientTools, PageInfo
-from agentcore.chat.limits import (
+from agentcore.chat.chat_limits import (
     ANSWER_CHARS,
     MESSAGE_CHARS,
     MESSAGES_LISTED,
@@ -13,6 +11,8 @@ from agentcore.chat.limits import (
     TODO_CHARS,
     TODOS,
 )
+from agentcore.chat.client_context import dump_client_tools, dump_page
+from agentcore.chat.client_messages import Attachments, ChatBody, ClientTools, PageInfo
 from agentcore.chat.model_status import ModelStatus, find_model_status
 from agentcore.chat.policy import explain_call, try_new_rule
 from agentcore.chat.session.live_state import Sink

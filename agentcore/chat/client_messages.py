@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
+from agentcore.chat.chat_limits import ATTACHMENTS, CLIENT_TOOLS
 from agentcore.chat.client_tools import check_schemas
-from agentcore.chat.limits import ATTACHMENTS, CLIENT_TOOLS
 from agentcore.errors import ToolError
 from agentcore.tool_formats import LoweredSchema
 

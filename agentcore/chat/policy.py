@@ -5,7 +5,7 @@ from typing import Any
 from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.settings import ChatSettings
 from agentcore.core.core import Core
-from agentcore.core.review import Question, Trial, explain_policy_decision, try_rule
+from agentcore.core.dry_run import Question, Trial, explain_policy_decision, try_rule
 from agentcore.store.chat import ChatStore
 
 

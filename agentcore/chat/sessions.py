@@ -11,9 +11,9 @@ from typing import Any, Literal, NamedTuple
 
 from agentcore.api import Principal
 from agentcore.approval_rules import ApprovalMode
+from agentcore.chat.chat_limits import QUEUED_CHARS, QUEUED_MESSAGES, TITLE_CHARS, TODOS, TODOS_BYTES
 from agentcore.chat.client_context import dump_client_tools, dump_page
 from agentcore.chat.client_messages import ClientTool, PageInfo
-from agentcore.chat.limits import QUEUED_CHARS, QUEUED_MESSAGES, TITLE_CHARS, TODOS, TODOS_BYTES
 from agentcore.chat.session import transcript
 from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.message_queue import publish_queue, queue_view

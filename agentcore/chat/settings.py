@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, Valid
 from pydantic.config import JsonDict
 
 from agentcore.approval_rules import ApprovalMode
-from agentcore.chat.limits import PROVIDER_SILENCE_SECONDS, STEPS, TURN_TOKENS
+from agentcore.chat.chat_limits import PROVIDER_SILENCE_SECONDS, STEPS, TURN_TOKENS
 from agentcore.chat.model.connections import (
     Connection,
     ProviderConfig,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from agentcore.api import ChatSession
-from agentcore.chat.limits import ASK_SECONDS
+from agentcore.chat.chat_limits import ASK_SECONDS
 from agentcore.chat.session.live_state import LiveSession
 from agentcore.chat.sessions import Sessions
 from agentcore.chat.settings import ChatSettings

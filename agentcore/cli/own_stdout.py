@@ -177,7 +177,7 @@ class _ModuleOutput(io.TextIOBase):
         return _STDOUT
 
     def write(self, text: str) -> int:
-        from agentcore.core.containment import current_owner
+        from agentcore.core.module_code.ownership import current_owner
 
         owner = current_owner()
         with self._lock:

@@ -14,7 +14,7 @@ import structlog
 from agentcore.api import Background, Principal
 from agentcore.api.requirement import LocalizedText, RequirementInfo, RequirementStatus
 from agentcore.core.approvals.policy_changes import PolicyChange, PolicyChanges, Proposal
-from agentcore.core.containment.requirement import ModuleRequirement
+from agentcore.core.declarations.module_requirement import ModuleRequirement
 from agentcore.core.events import Event, EventBus
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.modules.tool_registry import ToolRegistry

@@ -11,8 +11,8 @@ from pydantic import SecretStr
 from agentcore.api.tool_context import Principal, PrincipalKind
 from agentcore.server.addresses import Addresses
 from agentcore.server.http.cross_origin import allow_cross_origin
-from agentcore.server.http.limits import Hits
 from agentcore.server.http.refusal import Refusal
+from agentcore.server.http.server_limits import Hits
 from agentcore.store.credentials import (
     HOST_KEY_PREFIX,
     KEY_PREFIX,

@@ -16,8 +16,8 @@ from aiohttp import web
 
 from agentcore.chat import ModelSetup
 from agentcore.config.loading import AppConfig
-from agentcore.core.containment import exit_now
 from agentcore.core.core import Core
+from agentcore.core.module_code.process_exit import exit_now
 from agentcore.errors import AgentcoreError
 from agentcore.hosts.hosts import Hosts
 from agentcore.server.addresses import LOOPBACK, Addresses, view_addresses

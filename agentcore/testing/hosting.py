@@ -19,7 +19,7 @@ from agentcore.core.calls.call import CallOutcome, CallRequest, ModelReader
 from agentcore.core.core import Core
 from agentcore.core.discovery.families import load_config
 from agentcore.core.discovery.installed import installed_entries
-from agentcore.core.modules.json_schema import Validate, compile_schema
+from agentcore.core.modules.schema_compiling import Validate, compile_schema
 from agentcore.hosts.hosts import Hosts
 from agentcore.store.state import STATE_DIR_VARIABLE, StateDir
 from agentcore.testing.events import EventLog

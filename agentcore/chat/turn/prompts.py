@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from agentcore.chat.chat_limits import PAGE_BYTES, PAGE_TITLE_CHARS, PAGE_URL_CHARS
 from agentcore.chat.client_messages import PageInfo
-from agentcore.chat.limits import PAGE_BYTES, PAGE_TITLE_CHARS, PAGE_URL_CHARS
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.model.system_message_text import Instructions
 from agentcore.chat.system import SystemPart

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pydantic_ai.messages import ModelResponse, ModelResponsePart, ToolCallPart
 
 from agentcore.api import Principal
-from agentcore.chat.limits import CALLS_IN_A_TURN, SUB_AGENT_DEPTH
+from agentcore.chat.chat_limits import CALLS_IN_A_TURN, SUB_AGENT_DEPTH
 from agentcore.chat.model.model_json import read_arguments
 from agentcore.chat.model.model_requests import BrokenAnswerError, Engine
 from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools, valid_name

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentcore.api import ArtifactLink, Audio, EmbeddedResource, Image, Text
-from agentcore.chat.limits import EDITED_BYTES
+from agentcore.chat.chat_limits import EDITED_BYTES
 from agentcore.chat.texts import result_text
 from agentcore.chat.untrusted_text import mark_untrusted
 from agentcore.core.calls.call import CallOutcome

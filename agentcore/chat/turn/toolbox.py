@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from agentcore.chat.limits import FOUND_TOOLS, FOUND_TOOLS_KEPT, MODULE_SHARE, OFFERED_TOOLS
+from agentcore.chat.chat_limits import FOUND_TOOLS, FOUND_TOOLS_KEPT, MODULE_SHARE, OFFERED_TOOLS
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.skills import READ_SKILL, Skill, read_skill_text
 from agentcore.chat.texts import result_text

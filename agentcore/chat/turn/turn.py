@@ -21,10 +21,10 @@ from pydantic_ai.messages import (
     UserContent,
 )
 
+from agentcore.chat.chat_limits import CALLS_IN_A_TURN, FEW_STEPS, PARALLEL_CALLS, READS_AT_ONCE, TITLE_CHARS
 from agentcore.chat.client_context import ClientContext, build_page_view
 from agentcore.chat.client_messages import PageInfo
 from agentcore.chat.client_tools import ClientArguments
-from agentcore.chat.limits import CALLS_IN_A_TURN, FEW_STEPS, PARALLEL_CALLS, READS_AT_ONCE, TITLE_CHARS
 from agentcore.chat.model.model_json import read_arguments
 from agentcore.chat.model.model_requests import BrokenAnswerError, Engine
 from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools, valid_name

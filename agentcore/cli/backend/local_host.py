@@ -21,10 +21,10 @@ from agentcore.cli.terminal.terminal_approval import TerminalApprover
 from agentcore.cli.terminal.verbose import set_up_log
 from agentcore.config import prepare_roots
 from agentcore.core.calls.call import CallRequest
-from agentcore.core.containment import bounded_runner
 from agentcore.core.context_task import ContextTask
 from agentcore.core.core import Core
 from agentcore.core.discovery.families import load_config
+from agentcore.core.module_code.process_exit import bounded_runner
 from agentcore.core.process_privacy import hide_secrets
 from agentcore.hosts.hosts import Hosts
 from agentcore.store.state import StateDir

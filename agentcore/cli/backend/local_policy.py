@@ -7,7 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from agentcore import chat
 from agentcore.core.core import Core
-from agentcore.core.review import Question, Trial
+from agentcore.core.dry_run import Question, Trial
 from agentcore.errors import ToolError
 
 Model = TypeVar("Model", bound=BaseModel)

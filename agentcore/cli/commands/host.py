@@ -93,10 +93,10 @@ def host(
     from agentcore.cli.own_stdout import log_module_output, own_stdout
     from agentcore.cli.terminal.exit_codes import CliError, ExitCode
     from agentcore.config import prepare_roots
-    from agentcore.core.containment import bounded_runner
     from agentcore.core.discovery.families import load_config
+    from agentcore.core.module_code.process_exit import bounded_runner
     from agentcore.core.process_privacy import hide_secrets
-    from agentcore.hosts.foreign_worker import (
+    from agentcore.hosts.machine_program import (
         HostCallbacks,
         HostNotPaired,
         Server,

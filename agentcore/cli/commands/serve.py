@@ -90,8 +90,8 @@ def serve(
 
     with quick_imports(), certificates_later() as load_certificates:
         from agentcore.config import prepare_roots
-        from agentcore.core.containment import bounded_runner
         from agentcore.core.discovery.families import load_config
+        from agentcore.core.module_code.process_exit import bounded_runner
         from agentcore.core.process_privacy import hide_secrets
         from agentcore.server.logging import configure_logging, log_to_file_only, log_to_state_folder
         from agentcore.server.serve import PortTakenError, RunningServer, log

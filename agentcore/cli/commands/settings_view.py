@@ -18,9 +18,9 @@ from agentcore.config import (
     secrets_to_mask,
     validate_settings,
 )
-from agentcore.core.containment import text_of, type_name
 from agentcore.core.discovery.families import FamilyMember
 from agentcore.core.discovery.source_search import find_module
+from agentcore.core.module_code.module_error import text_of, type_name
 from agentcore.core.modules.family_block import block_model, settings_in_code
 from agentcore.core.modules.source_choice import remembered_sources
 from agentcore.core.settings import SettingsSchema, SettingsSubject, masked_part, module_schema

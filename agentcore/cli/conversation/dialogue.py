@@ -10,10 +10,10 @@ import click
 
 from agentcore.approval_rules import ApprovalMode
 from agentcore.cli.arguments import find_schema, parse_arguments
+from agentcore.cli.conversation.chat_session import SERVER, ChatSession
 from agentcore.cli.conversation.client import Attached, ChatClient
 from agentcore.cli.conversation.event_output import TerminalView, print_result
 from agentcore.cli.conversation.prompt_line import PromptLine
-from agentcore.cli.conversation.session import SERVER, ChatSession
 from agentcore.cli.conversation.typed_ahead import Meanwhile
 from agentcore.cli.terminal.exit_codes import CliError
 from agentcore.cli.terminal.output import colour_text, print_notice, print_table, print_text

@@ -14,10 +14,10 @@ from typing import Any, Literal
 from agentcore.cli.backend.backend import Backend
 from agentcore.cli.backend.opening import open_backend, running_server
 from agentcore.cli.diagnosis.finding import Finding
-from agentcore.cli.diagnosis.hosts import check_hosts
-from agentcore.cli.diagnosis.models import check_models
-from agentcore.cli.diagnosis.requirements import check_requirements
-from agentcore.cli.diagnosis.written_secrets import check_written_secrets
+from agentcore.cli.diagnosis.host_checks import check_hosts
+from agentcore.cli.diagnosis.model_checks import check_models
+from agentcore.cli.diagnosis.requirement_checks import check_requirements
+from agentcore.cli.diagnosis.secret_checks import check_written_secrets
 from agentcore.cli.terminal.exit_codes import CliError
 from agentcore.cli.terminal.module_text import describe_disk_version, display_state, list_other_sources, module_reason
 from agentcore.cli.terminal.output import size_text

@@ -11,7 +11,7 @@ from agentcore.cli.terminal.typed_answer import Proof
 from agentcore.cli.terminal.visible_text import all_visible, json_safe
 from agentcore.core.approvals import ApprovalRequest, Verdict
 from agentcore.core.core import Core
-from agentcore.core.review import Question, explain_policy_decision
+from agentcore.core.dry_run import Question, explain_policy_decision
 from agentcore.errors import ToolError
 
 _DECIDING = frozenset(("y", "yes", "a", "e"))

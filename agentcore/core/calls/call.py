@@ -13,7 +13,7 @@ from agentcore.api import CallPreview, Principal, Resource, ToolResult
 from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.core.approvals.pending_approval import PendingApproval
 from agentcore.core.calls.call_reports import ShownOutput
-from agentcore.core.containment.containment import Contained
+from agentcore.core.module_code.containment import Contained
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.core.policy.authority import PERSONS, USER_ACCOUNT, Decision, client_in
 from agentcore.documents import FittedImage

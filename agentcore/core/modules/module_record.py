@@ -12,9 +12,10 @@ from pydantic import BaseModel
 
 from agentcore.api import ToolDefinition, WebComponent
 from agentcore.api.report import ReadReport
-from agentcore.core.containment import ModuleLogin, ModuleRequirement
 from agentcore.core.declarations.hosted_names import name_for_people
 from agentcore.core.declarations.manifest import Manifest
+from agentcore.core.declarations.module_login import ModuleLogin
+from agentcore.core.declarations.module_requirement import ModuleRequirement
 from agentcore.limits import REFRESH_INTERVAL_SECONDS, REFRESHES_AT_ONCE
 from agentcore.rate_limit import Pace
 from agentcore.secrets import register_masked_values

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 import structlog
 from pydantic import BaseModel
 
-from agentcore.config.errors import ConfigError
+from agentcore.config.config_errors import ConfigError
 from agentcore.config.loading import AppConfig
 from agentcore.core.approvals.definition_review import Offered
 from agentcore.core.declarations.definitions import without_session

@@ -18,7 +18,7 @@ from agentcore.core.policy.grants import Grants
 from agentcore.core.policy.untrusted_sources import UntrustedSources, source_row
 from agentcore.errors import ToolError
 from agentcore.net.url_pattern import origin_of
-from agentcore.store.approvals.store import ApprovalStore
+from agentcore.store.approvals.approval_store import ApprovalStore
 
 _READ: frozenset[Effect] = frozenset(("read",))
 _READ_AND_EGRESS: frozenset[Effect] = frozenset(("read", "egress"))

@@ -15,8 +15,8 @@ from agentcore.api import Runtime, ToolResult
 from agentcore.api.host_kinds.frames import Transport
 from agentcore.api.operation import Operation, operations_of
 from agentcore.core.calls.call_context import CallContext
-from agentcore.core.containment.foreign_error import reason_of
 from agentcore.core.declarations.module_messages import read_message
+from agentcore.core.module_code.module_error import reason_of
 from agentcore.core.modules.module_runtime import ModuleRuntime
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.encoding import to_json

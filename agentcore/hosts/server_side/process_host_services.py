@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.config.loading import AppConfig
-from agentcore.config.workspace import configured_roots
+from agentcore.config.workspace_roots import configured_roots
 from agentcore.core.events import EventBus
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.store.state import StateDir, locate_state_dir

@@ -8,9 +8,9 @@ from typing import Any
 
 from agentcore.api import Principal, ToolResult
 from agentcore.core.calls.call_context import CallContext
-from agentcore.core.calls.errors import CallDetached
+from agentcore.core.calls.call_errors import CallDetached
 from agentcore.core.calls.execution import CarryOn
-from agentcore.core.containment.preview_state import not_in_preview
+from agentcore.core.module_code.preview_state import not_in_preview
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.errors import ToolError
 from agentcore.hosts.server_side import host_messages

@@ -19,7 +19,8 @@ from typing import Any, TextIO
 
 import structlog
 
-from agentcore.core.containment import CALL, current_owner, traceback_of
+from agentcore.core.module_code.module_error import traceback_of
+from agentcore.core.module_code.ownership import CALL, current_owner
 from agentcore.encoding import to_json
 from agentcore.secrets import mask_line
 from agentcore.store.state import LogFile

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 import structlog
 
-from agentcore.core.containment import traceback_of
+from agentcore.core.module_code.module_error import traceback_of
 from agentcore.secrets import mask_line
 from agentcore.server.logging.json_lines import (
     FileOnlyWriter,

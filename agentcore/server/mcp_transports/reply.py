@@ -19,8 +19,8 @@ from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream
 from agentcore.server.http.response import Answer, LateAnswer, Sent
 from agentcore.server.http.unread_answers import room_for_answer
+from agentcore.server.mcp_transports.client_session import McpSession, encode_notification
 from agentcore.server.mcp_transports.resuming import CutOff, ResumableStream
-from agentcore.server.mcp_transports.session import McpSession, encode_notification
 
 SESSION_ID = "Mcp-Session-Id"
 _TRANSPORT = TransportContext(kind="streamable-http", can_send_request=True)

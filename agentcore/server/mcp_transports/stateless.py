@@ -33,7 +33,7 @@ from agentcore.mcp_endpoint import Caller, McpEndpoint
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.mcp_transports.callers import caller_for
-from agentcore.server.mcp_transports.messages import (
+from agentcore.server.mcp_transports.mcp_messages import (
     NO_MESSAGE,
     check_headers,
     error_of,

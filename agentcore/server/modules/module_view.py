@@ -15,8 +15,8 @@ from agentcore.core.discovery.families import FamilyMember
 from agentcore.core.discovery.source_search import Found, choose_command, find_candidates, installed_names, title_of
 from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.modules.module_record import ModuleRecord
+from agentcore.core.modules.module_routes import RouteTable
 from agentcore.core.modules.modules import Modules
-from agentcore.core.modules.routes import RouteTable
 from agentcore.core.modules.source_choice import SourceChoice
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.core.policy import PERSONS
@@ -24,7 +24,7 @@ from agentcore.core.settings import SettingsSubject
 from agentcore.encoding import to_json
 from agentcore.server.modules.blocks import BlockView, block_view, subject_of_blocks
 from agentcore.server.modules.enabling import is_passed_as_object, listed_names
-from agentcore.server.modules.hosts import host_of
+from agentcore.server.modules.host_views import host_of
 
 
 class ComponentView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):

@@ -11,8 +11,8 @@ from agentcore.core.approvals import ApprovalRequest, Changed, Pairing, PolicyCh
 from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.server.body_models import WireModel
-from agentcore.server.modules.hosts import host_of
-from agentcore.server.modules.translations import ToolTexts, title_of, translations_of
+from agentcore.server.modules.host_views import host_of
+from agentcore.server.modules.translation_views import ToolTexts, title_of, translations_of
 from agentcore.store.chat import ChatStore
 
 

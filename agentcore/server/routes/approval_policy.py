@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from agentcore import chat
-from agentcore.core.review import Explanation, Question, Trial, TrialResult
+from agentcore.core.dry_run import Explanation, Question, Trial, TrialResult
 from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer

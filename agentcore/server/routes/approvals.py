@@ -7,8 +7,8 @@ from pydantic import BaseModel, Field
 
 from agentcore.core.approvals import ApprovalRequest, Verdict, check_approver
 from agentcore.core.approvals.definition_review import AT_ONCE
+from agentcore.core.dry_run import OfferExample, find_offer_examples
 from agentcore.core.policy import GrantOffer, find_reach, owner_of
-from agentcore.core.review import OfferExample, find_offer_examples
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.body_models import StrictModel

@@ -11,8 +11,8 @@ from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.body_models import StrictModel, WireModel
 from agentcore.server.exchange import Exchange
-from agentcore.server.http.limits import LOGIN_BODY_BYTES, PAIRING_POLL_SECONDS
 from agentcore.server.http.response import Answer
+from agentcore.server.http.server_limits import LOGIN_BODY_BYTES, PAIRING_POLL_SECONDS
 from agentcore.server.route_table import ServerRoute
 from agentcore.store.credentials import CODE_SECONDS, PairedKind
 from agentcore.store.record import make_notice_row

@@ -1,7 +1,6 @@
 """Chats: sessions, messages, calls, and search."""
 
-from agentcore.store.chat.message_queue import MessageTime, StoredQueue, UserMessage
-from agentcore.store.chat.rows import (
+from agentcore.store.chat.chat_rows import (
     BroughtRow,
     CallKind,
     ChatCallRow,
@@ -14,4 +13,5 @@ from agentcore.store.chat.rows import (
     StoredCompaction,
     UsedTokens,
 )
-from agentcore.store.chat.store import ChatStore
+from agentcore.store.chat.chat_store import ChatStore
+from agentcore.store.chat.message_queue import MessageTime, StoredQueue, UserMessage

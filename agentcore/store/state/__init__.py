@@ -1,7 +1,6 @@
 """The state folder: its lock, its private files, the token, and the running server."""
 
 from agentcore.store.state.api_token import TOKEN_VARIABLE, read_token
-from agentcore.store.state.errors import RecordUnreadableError, StateLockedError
 from agentcore.store.state.lock import is_locked
 from agentcore.store.state.log_file import LogFile, log_files
 from agentcore.store.state.loop_report import LoopReport, read_loop_report
@@ -21,4 +20,5 @@ from agentcore.store.state.state_dir import (
     read_server_info,
     write_open_file,
 )
+from agentcore.store.state.state_errors import RecordUnreadableError, StateLockedError
 from agentcore.store.state.stored_files import StoredFiles

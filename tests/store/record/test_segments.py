@@ -24,7 +24,7 @@ from agentcore.store.record import (
 )
 from agentcore.store.record.commit_group import RecordGroup
 from agentcore.store.record.segments import SegmentBrokenError
-from agentcore.store.state.errors import RecordUnreadableError
+from agentcore.store.state.state_errors import RecordUnreadableError
 
 ROWS = 20
 """Rows of a segment in these tests."""

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic_ai.messages import ImageUrl, TextContent, UserContent, UserPromptPart
 
 from agentcore.api import ArtifactLink
-from agentcore.chat.limits import ATTACHED_CHARS
+from agentcore.chat.chat_limits import ATTACHED_CHARS
 from agentcore.chat.session.session_view import AttachmentView
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.file_readers import FileReaders

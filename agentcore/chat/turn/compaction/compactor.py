@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import structlog
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, UserPromptPart
 
-from agentcore.chat.limits import (
+from agentcore.chat.chat_limits import (
     COMPACT_AT,
     COMPACT_TO,
     CONTEXT_TOKENS,

@@ -17,7 +17,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from agentcore.chat.limits import SHORTENED_TOKENS
+from agentcore.chat.chat_limits import SHORTENED_TOKENS
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.attachments import attachment_of, tag_attachment
 from agentcore.chat.turn.compaction.message_tokens import content_tokens

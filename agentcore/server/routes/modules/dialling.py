@@ -21,10 +21,10 @@ from agentcore.server.addresses import is_loopback
 from agentcore.server.body_models import StrictModel, WireModel
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
-from agentcore.server.http.limits import LOGIN_BODY_BYTES
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import SECURITY_HEADERS, Answer
-from agentcore.server.modules.hosts import HostList, HostView, hosts_of
+from agentcore.server.http.server_limits import LOGIN_BODY_BYTES
+from agentcore.server.modules.host_views import HostList, HostView, hosts_of
 from agentcore.server.route_table import ServerRoute
 from agentcore.store.credentials import KnownHost
 from agentcore.store.record import make_notice_row

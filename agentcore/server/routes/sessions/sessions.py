@@ -31,8 +31,8 @@ from agentcore.errors import ToolError
 from agentcore.server.body_models import StrictWireModel
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
-from agentcore.server.http.limits import NUMBER_MAX
 from agentcore.server.http.response import Answer
+from agentcore.server.http.server_limits import NUMBER_MAX
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.routes.tools import HostName
 
