@@ -21,7 +21,7 @@ from agentcore.hosts.machines.machine_services import MachineServices
 # What hosts need is imported with the first one: most servers have none.
 if TYPE_CHECKING:
     from agentcore.hosts.machines.machine import Machine
-    from agentcore.hosts.pools.pool import Group
+    from agentcore.hosts.pools.pool import Pool
     from agentcore.hosts.server_side.process_host import ProcessHost
 
 log = structlog.get_logger(__name__)
@@ -51,7 +51,7 @@ class Hosts:
         self._of: dict[str, str] = {module: name for name, host in config.hosts.items() for module in host.claimed}
         self._core: Core | None = None
         self._machines: Machines | None = None
-        self._pools: dict[str, Group] = {}
+        self._pools: dict[str, Pool] = {}
 
     @property
     def machines(self) -> "Machines":
@@ -90,7 +90,7 @@ class Hosts:
         )
 
     def _add_configured_hosts(self, core: Core, of_machines: MachineServices) -> None:
-        from agentcore.hosts.pools.pool import Group  # noqa: PLC0415 - as above
+        from agentcore.hosts.pools.pool import Pool  # noqa: PLC0415 - as above
         from agentcore.hosts.server_side.process_host import ProcessHost  # noqa: PLC0415
         from agentcore.hosts.server_side.process_host_services import ProcessHostServices  # noqa: PLC0415
 
@@ -114,7 +114,7 @@ class Hosts:
                 )
             else:
                 kind = load_kind(config.kind)
-                self._pools[name] = Group(
+                self._pools[name] = Pool(
                     name,
                     config,
                     kind,

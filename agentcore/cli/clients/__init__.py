@@ -9,7 +9,7 @@ from agentcore.cli.clients.client_file_change import (
     plan_change,
     run_client_command,
 )
-from agentcore.cli.clients.configured_servers import ForeignServer, all_foreign_servers, foreign_servers
+from agentcore.cli.clients.configured_servers import ConfiguredServer, all_configured_servers, configured_servers_of
 from agentcore.cli.clients.documents import find_member, read_document
 from agentcore.cli.clients.entry import (
     BEARER_VARIABLE,

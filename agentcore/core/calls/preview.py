@@ -55,7 +55,7 @@ async def preview_call(
     finally:
         context.end_preview()
         turn.end_preview()
-    return preview if preview is None or not module.is_foreign else _only_raising(preview, definition)
+    return preview if preview is None or not module.has_outside_definitions else _only_raising(preview, definition)
 
 
 def _only_raising(preview: CallPreview, definition: ToolDefinition) -> CallPreview:

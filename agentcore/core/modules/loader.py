@@ -158,7 +158,7 @@ def _read_definitions(record: ModuleRecord, given: Any) -> Offer:
                 left_out = f"{len(entries) - number} tools are left out: the schemas of a module may have"
                 problems.append(f"{left_out} {MODULE_PARTS:,} values together")
                 break
-            if record.is_foreign and "session" in definition.effects:
+            if record.has_outside_definitions and "session" in definition.effects:
                 claims.add(definition.name)
                 definition = without_session(definition)
             tool = compile_tool(definition, record)

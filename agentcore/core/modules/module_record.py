@@ -600,7 +600,7 @@ class ModuleRecord:
         return self._manifest
 
     @property
-    def is_foreign(self) -> bool:
+    def has_outside_definitions(self) -> bool:
         """True if its definitions come from outside: from a foreign machine, or a mounted server."""
         return bool(self.host) or self.manifest.definitions_need_review
 

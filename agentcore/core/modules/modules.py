@@ -111,7 +111,7 @@ class Modules:
         """Return what a module that the server itself runs offers, for comparison with a foreign machine; None: it runs
         none."""
         record = self.records.get(name)
-        if record is None or record.state != "ready" or record.is_foreign:
+        if record is None or record.state != "ready" or record.has_outside_definitions:
             return None
         tools = [without_session(tool.definition) for tool in record.tools]
         return Offered(tools, merged_instructions(record.manifest.instructions, record.offered_instructions))

@@ -66,7 +66,7 @@ class Offers:
         record.publish_offer(self._withhold_unreviewed(record, offer))
 
     def _withhold_unreviewed(self, record: ModuleRecord, offer: Offer) -> Offer:
-        if not record.is_foreign:
+        if not record.has_outside_definitions:
             return replace(offer, instructions=record.offered_instructions)
         others = [name for name, tool in self._registry.own.items() if tool.module is not record]
         others += [

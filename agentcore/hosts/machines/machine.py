@@ -30,7 +30,7 @@ from agentcore.hosts.machines.machine_services import MachineServices
 from agentcore.hosts.server_side.host_link import HostLink
 from agentcore.hosts.server_side.host_status import HostStatus
 from agentcore.hosts.server_side.linked_module import LinkedModule
-from agentcore.hosts.server_side.operation_access import ForeignMachine
+from agentcore.hosts.server_side.operation_access import MachineAccess
 from agentcore.hosts.server_side.replies import Hello, RunningModule
 from agentcore.hosts.wire.peer import Peer
 from agentcore.store.credentials.host_keys import KnownHost, KnownHosts
@@ -83,7 +83,7 @@ class Machine:
         self._keys = keys
         self._loop = asyncio.get_running_loop()
         self._standing = HostStatus(known.name, services.events)
-        self._foreign = ForeignMachine(
+        self._foreign = MachineAccess(
             known.name,
             lambda: services.registry.may_use_chats(known.name),
             lambda alias: services.registry.find_aliased_tool(alias, known.name),

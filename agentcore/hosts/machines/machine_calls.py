@@ -11,7 +11,7 @@ from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.hosts.server_side.linked_module import LinkedModule, module_failed_error
-from agentcore.hosts.server_side.operation_access import ForeignMachine
+from agentcore.hosts.server_side.operation_access import MachineAccess
 from agentcore.hosts.server_side.replies import Hello
 from agentcore.hosts.server_side.sent_calls import SentCall, SentCalls
 
@@ -36,7 +36,7 @@ class MachineCalls:
 
     def __init__(
         self,
-        foreign: ForeignMachine,
+        foreign: MachineAccess,
         resources: ResourceRegistry,
         carried_on: CarriedOnCalls,
         is_there: Callable[[], bool],

@@ -1,1 +1,1 @@
-"""Groups of hosts that an added kind finds: their machines, placement of new work, ownership of resources."""
+"""Pools of hosts that an added kind finds: their machines, placement of new work, ownership of resources."""

@@ -1,4 +1,4 @@
-"""A group of hosts, as one of its servers sees it: its hosts, and where new work goes."""
+"""A pool of hosts, as one of its servers sees it: its hosts, and where new work goes."""
 
 import asyncio
 import contextlib
@@ -16,8 +16,8 @@ from agentcore.core.events import Event
 from agentcore.core.modules.host_protocols import HostReport
 from agentcore.core.modules.tool_registry import HostFacts
 from agentcore.hosts.machines.machine_services import MachineServices
-from agentcore.hosts.pools.pool_host import MemberHost
-from agentcore.hosts.pools.pool_records import GroupRecords
+from agentcore.hosts.pools.pool_host import PoolHost
+from agentcore.hosts.pools.pool_records import PoolRecords
 from agentcore.hosts.server_side.host_status import HostStatus
 
 log = structlog.get_logger(__name__)
@@ -27,7 +27,7 @@ _SESSIONS = 100_000
 
 
 def server_id(state: Path) -> str:
-    """Return the name of a server in its groups: the same one at every start, so that it finds its resources again."""
+    """Return the name of a server in its pools: the same one at every start, so that it finds its resources again."""
     file = state / "pool-server-id"
     with contextlib.suppress(OSError):
         if (found := file.read_text().strip()).isalnum() and len(found) == 16:  # noqa: PLR2004 - as it is made
@@ -37,7 +37,7 @@ def server_id(state: Path) -> str:
     return made
 
 
-class Group:
+class Pool:
     """The hosts of an entry of app.json whose kind was added; implements `HostGroup`.
 
     Args:
@@ -63,8 +63,8 @@ class Group:
         self.server = server_id(state)
         self._services = services
         self._standing = HostStatus(name, services.events)
-        self._records = GroupRecords()
-        self._hosts: dict[str, MemberHost] = {}
+        self._records = PoolRecords()
+        self._hosts: dict[str, PoolHost] = {}
         self._of_session: dict[str, str] = {}
         self._placing: dict[str, asyncio.Lock] = {}
         self._background = Background(f"pool:{name}")
@@ -77,16 +77,16 @@ class Group:
 
     # -- what is known -----------------------------------------------------------------------------------------
 
-    def list_hosts(self) -> list[MemberHost]:
+    def list_hosts(self) -> list[PoolHost]:
         """Return its hosts, by name: `box2` before `box10`."""
         return [self._hosts[name] for name in sorted(self._hosts, key=_as_counted)]
 
-    def find_host(self, host: str) -> MemberHost | None:
+    def find_host(self, host: str) -> PoolHost | None:
         """Return the host of this name, `POOL.HOST`."""
         return self._hosts.get(host.removeprefix(f"{self.name}."))
 
     def describe_hosts(self) -> Sequence[HostReport]:
-        """Return the status of the group, and of each of its hosts."""
+        """Return the status of the pool, and of each of its hosts."""
         own = self._standing.build_report(
             kind=self.config.kind,
             modules=self.config.modules,
@@ -102,7 +102,7 @@ class Group:
         return not self.source.is_reachable or not self._hosts
 
     @property
-    def _connected_hosts(self) -> list[MemberHost]:
+    def _connected_hosts(self) -> list[PoolHost]:
         return [host for host in self._hosts.values() if host.is_connected]
 
     def member_changed(self) -> None:
@@ -122,8 +122,8 @@ class Group:
 
     # -- what its kind reports ---------------------------------------------------------------------------------
 
-    def add_host(self, name: str, driver: HostDriver) -> MemberHost:
-        host = self._hosts[name] = MemberHost(self, name, driver, self._records, self._services)
+    def add_host(self, name: str, driver: HostDriver) -> PoolHost:
+        host = self._hosts[name] = PoolHost(self, name, driver, self._records, self._services)
         self._services.events.publish("hosts.changed", {"host": host.name})
         return host
 
@@ -210,7 +210,7 @@ class Group:
                 self._placing.pop(session_id, None)
 
     def _find_host_in_use(self, session_id: str) -> str | None:
-        """Return the connected host with most of a session's resources in this group."""
+        """Return the connected host with most of a session's resources in this pool."""
         hosts = [
             host_in(self._services.resources.owner_of(each.resource_id) or "")
             for each in self._list_session_resources(session_id)

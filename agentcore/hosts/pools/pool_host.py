@@ -1,4 +1,4 @@
-"""One host of a group, as its server serves it: a machine that the group's kind finds and connects."""
+"""One host of a pool, as its server serves it: a machine that the pool's kind finds and connects."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from agentcore.hosts.machines.machine import Machine
 from agentcore.hosts.machines.machine_calls import host_away
 from agentcore.hosts.machines.machine_services import MachineServices
 from agentcore.hosts.machines.pairing import definitions_in, instructions_in
-from agentcore.hosts.pools.pool_records import GroupRecords
+from agentcore.hosts.pools.pool_records import PoolRecords
 from agentcore.hosts.pools.storage_requests import StorageRequests
 from agentcore.hosts.server_side.host_link import HostLink
 from agentcore.hosts.server_side.host_messages import OfModule
@@ -27,8 +27,8 @@ from agentcore.hosts.server_side.linked_module import LinkedModule
 from agentcore.hosts.server_side.replies import Hello
 
 
-class ItsGroup(Protocol):
-    """The group of a host, as far as the host uses it."""
+class ItsPool(Protocol):
+    """The pool of a host, as far as the host uses it."""
 
     name: str
     config: HostGroupConfig
@@ -39,27 +39,27 @@ class ItsGroup(Protocol):
         ...
 
 
-class MemberHost(Machine):
-    """One host of a group; implements `GroupHost`.
+class PoolHost(Machine):
+    """One host of a pool; implements `GroupHost`.
 
     Args:
-        member: Its name in the group.
+        member: Its name in the pool.
         driver: How its kind reaches it.
     """
 
     def __init__(
-        self, group: ItsGroup, member: str, driver: HostDriver, records: GroupRecords, services: MachineServices
+        self, pool: ItsPool, member: str, driver: HostDriver, records: PoolRecords, services: MachineServices
     ) -> None:
-        known = records.add_host(member_name(group.name, member))
+        known = records.add_host(member_name(pool.name, member))
         # the kind distinguishes the machines
-        super().__init__(known, {"": group.config.keep_minutes}, services, records, known_since_ms=0)
-        self._group = group
+        super().__init__(known, {"": pool.config.keep_minutes}, services, records, known_since_ms=0)
+        self._pool = pool
         self._member = member
         self._driver = driver
         self._records = records
         self._announced: HostAnnouncement | None = None
         self.calls.lost = partial(_interrupted_error, self.name)
-        self.calls.leases = group.source.leases.held
+        self.calls.leases = pool.source.leases.held
 
     # -- its connection ----------------------------------------------------------------------------------------
 
@@ -88,7 +88,7 @@ class MemberHost(Machine):
         try:
             await super().serve_connection(carrying, address)
         finally:
-            self._group.member_changed()
+            self._pool.member_changed()
 
     def mark_dead(self, reason: str) -> None:
         if self._link is not None:
@@ -97,22 +97,22 @@ class MemberHost(Machine):
         if not self.is_lost:
             self._standing.set_state("away", reason)
             self._mark_lost(reason)
-        self._group.member_changed()
+        self._pool.member_changed()
 
     # -- what it brings ------------------------------------------------------------------------------------------
 
     def _configure_link(self, link: HostLink) -> None:
-        """Store data of its modules through this server, because a host has no access to the group's storage."""
+        """Store data of its modules through this server, because a host has no access to the pool's storage."""
 
         def store_of(told: OfModule) -> StoredBytes:
-            return self._group.source.open_storage(link.module_named(told).rpartition("/")[2])
+            return self._pool.source.open_storage(link.module_named(told).rpartition("/")[2])
 
         link.serve_storage(StorageRequests(link.peer, store_of).request_handlers())
 
     def _check_offered_modules(self, told: Hello) -> None:
-        others = {each.name for each in told.members} - set(self._group.config.modules)
+        others = {each.name for each in told.members} - set(self._pool.config.modules)
         if others:
-            raise LinkError(f"it brings {sorted(others)}, which hosts.{self._group.name}.modules does not list")
+            raise LinkError(f"it brings {sorted(others)}, which hosts.{self._pool.name}.modules does not list")
 
     async def _prepare_modules(self, told: Hello) -> None:
         """Accept what the server's own module of a name defines identically; everything else waits for the user's
@@ -120,18 +120,18 @@ class MemberHost(Machine):
         for each in told.members:
             if (own := self._services.modules.offered_by(each.name)) is not None:
                 offered = Offered(await asyncio.to_thread(definitions_in, each), instructions_in(each))
-                name = hosted_name(self._group.name, each.name)
+                name = hosted_name(self._pool.name, each.name)
                 await self._services.review.accept_alike(name, offered, own)
 
     async def _remove_module(self, name: str, reason: str) -> None:
         await super()._remove_module(name, f"{reason}; what was open there is lost: name none, for a new one")
 
     async def _monitor_link(self, link: HostLink) -> None:
-        self._group.member_changed()
+        self._pool.member_changed()
         await super()._monitor_link(link)
 
     def mark_unavailable(self) -> None:
-        """See `Machine.mark_unavailable`: in a group, other hosts replace it."""
+        """See `Machine.mark_unavailable`: in a pool, other hosts replace it."""
         self._services.modules.know_host(self.name, None, None)
 
     def describe_host(self) -> HostReport:
@@ -153,7 +153,7 @@ class MemberHost(Machine):
         """See `MachineCalls.call_tool`; a call on a resource first acquires its lease."""
         if (resource := context.resource) is not None:
             left_s = max(context.deadline - self._loop.time(), 0) if context.deadline else 0
-            await self._group.source.leases.acquire_lease(resource.resource_id, self._member, left_s)
+            await self._pool.source.leases.acquire_lease(resource.resource_id, self._member, left_s)
         if self.is_lost:
             raise host_away(self.name)
         return await super().call_tool(module, context, tool, arguments)

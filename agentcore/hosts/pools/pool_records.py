@@ -1,4 +1,4 @@
-"""Records of the hosts of a group."""
+"""Records of the hosts of a pool."""
 
 import time
 from dataclasses import replace
@@ -6,8 +6,8 @@ from dataclasses import replace
 from agentcore.store.credentials.host_keys import KnownHost
 
 
-class GroupRecords:
-    """Records of hosts of a group, in memory only, because each announces itself again. See `KnownHosts`."""
+class PoolRecords:
+    """Records of hosts of a pool, in memory only, because each announces itself again. See `KnownHosts`."""
 
     def __init__(self) -> None:
         self._known: dict[str, KnownHost] = {}

@@ -27,7 +27,7 @@ from agentcore.hosts.server_side.host_messages import M, read_answer
 from agentcore.hosts.server_side.host_resources import HostResources
 from agentcore.hosts.server_side.linked_module import LinkedModule, module_failed_error
 from agentcore.hosts.server_side.message_handlers import Handlers
-from agentcore.hosts.server_side.operation_access import OPERATIONS, ForeignMachine
+from agentcore.hosts.server_side.operation_access import OPERATIONS, MachineAccess
 from agentcore.hosts.server_side.proxied_routes import ServedRoutes
 from agentcore.hosts.server_side.sent_calls import SentCalls
 from agentcore.hosts.wire.frames import PROTOCOL, LinkError
@@ -80,7 +80,7 @@ class HostLink:
         *,
         outlives: bool,
         prefix: str = "",
-        foreign: ForeignMachine | None = None,
+        foreign: MachineAccess | None = None,
         on_hello: Callable[[replies.Hello], None],
         on_blocked: Callable[[Holder, float], None],
         on_control_files: Callable[[ControlReport, str], None],
@@ -454,7 +454,7 @@ class HostLink:
         log.warning("host_said_goodbye", host=self.name, reason=told.reason[:500])
 
 
-def _restrict_operation(foreign: ForeignMachine, operation: str, answer: Answer) -> Answer:
+def _restrict_operation(foreign: MachineAccess, operation: str, answer: Answer) -> Answer:
     """Return the error for a request of a foreign machine that the table refuses."""
 
     async def answer_if_allowed(message: Message) -> Any:

@@ -88,7 +88,7 @@ class RecordedRows:
 
 
 @dataclass(frozen=True, slots=True)
-class ForeignMachine:
+class MachineAccess:
     """The foreign machine at the other end of a link.
 
     Args:

@@ -48,7 +48,7 @@ def texts_of(registry: ToolRegistry) -> TextsView:
             for language, texts in record.manifest.translations.items()
         }
         for name, record in records.items()
-        if not record.is_foreign
+        if not record.has_outside_definitions
     }
     examples = [
         ExampleView(tool=each.tool, title=dict(each.title), arguments=dict(each.arguments))
@@ -65,7 +65,7 @@ def texts_of(registry: ToolRegistry) -> TextsView:
 
 def title_of(record: ModuleRecord) -> str:
     """Return the label of a module on approval cards: the name of a foreign one, as its title was never reviewed."""
-    return record.name if record.is_foreign else record.manifest.title or record.name
+    return record.name if record.has_outside_definitions else record.manifest.title or record.name
 
 
 def translations_of(registry: ToolRegistry, registered: RegisteredTool) -> dict[str, ToolTexts]:
@@ -76,9 +76,13 @@ def translations_of(registry: ToolRegistry, registered: RegisteredTool) -> dict[
     """
     tool = registered.definition.name
     record = registered.module
-    if record.is_foreign:
+    if record.has_outside_definitions:
         own = registry.find_module(record.name.rpartition("/")[2])
-        if own is None or own.is_foreign or not any(_has_same_texts(each, registered) for each in own.tools):
+        if (
+            own is None
+            or own.has_outside_definitions
+            or not any(_has_same_texts(each, registered) for each in own.tools)
+        ):
             return {}
         record = own
     found = {}
