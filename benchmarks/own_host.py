@@ -14,7 +14,7 @@ from agentcore.core.core import Core
 from agentcore.core.discovery.families import load_config
 from agentcore.hosts.hosts import Hosts
 from agentcore.server.logging.log_setup import configure_logging
-from agentcore.store.state import StateDir
+from agentcore.store.state.state_dir import StateDir
 
 
 @asynccontextmanager

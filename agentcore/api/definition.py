@@ -12,7 +12,7 @@ from agentcore.api.tool_icon import ToolIcon
 from agentcore.api.tool_view import ToolView
 
 if TYPE_CHECKING:
-    from agentcore.tool_formats import FormName
+    from agentcore.tool_formats.formats import FormName
 
 Effect = Literal["read", "write", "egress", "execute", "dangerous", "session"]
 """An effect of a call, which rules, modes and the approval view use.
@@ -272,7 +272,7 @@ class ToolDefinition:
         return self._to_form("mcp")
 
     def _to_form(self, form: "FormName") -> dict[str, Any]:
-        from agentcore.tool_formats import FORMS, LoweredSchema  # noqa: PLC0415 - a module that starts needs none of it
+        from agentcore.tool_formats.formats import FORMS, LoweredSchema  # noqa: PLC0415 - a module that starts needs none of it
 
         return FORMS[form].write(self, LoweredSchema(self.input_schema).lower_to(FORMS[form].dialect))
 

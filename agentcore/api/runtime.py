@@ -20,7 +20,7 @@ from agentcore.limits import CHAT_START_CHARS, FOREIGN_INSTRUCTIONS_CHARS
 from agentcore.net.url_policy import UrlPolicy
 
 if TYPE_CHECKING:
-    from agentcore.supervision.control_files import ControlFiles
+    from agentcore.supervision.control_files.control_files import ControlFiles
 
 EventName = Annotated[str, Matches(r"[A-Za-z0-9_.-]{1,100}", "the name of an event")]
 Outcome = Annotated[str, Matches(r"[a-z][a-z0-9_]{0,63}", "a word in snake_case")]

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, V
 from agentcore.chat.chat_limits import ATTACHMENTS, CLIENT_TOOLS
 from agentcore.chat.client_tools import check_schemas
 from agentcore.errors import ToolError
-from agentcore.tool_formats import LoweredSchema
+from agentcore.tool_formats.formats import LoweredSchema
 
 TOOL_NAME = r"^[a-zA-Z0-9_-]{1,64}$"
 _RESULT = re.compile(

@@ -102,7 +102,7 @@ def store_module_output(state: Path) -> Iterator[None]:
         yield
         return
     from agentcore.encoding import to_json
-    from agentcore.store.state import LogFile
+    from agentcore.store.state.log_file import LogFile
 
     file = LogFile(state)
 

@@ -49,14 +49,15 @@ from agentcore.core.storage_usage import StorageUse, measure_storage
 from agentcore.errors import ToolError
 from agentcore.files.listing import WorkspaceFiles
 from agentcore.net.url_policy import OwnOrigins
-from agentcore.store.record import RecordKeeper, RecordLimits, make_notice_row
-from agentcore.store.state import StateDir
+from agentcore.store.record.call_row import make_notice_row
+from agentcore.store.record.retention import RecordKeeper, RecordLimits
 from agentcore.store.state.loop_report import read_loop_report
+from agentcore.store.state.state_dir import StateDir
 from agentcore.store.store import Store
 from agentcore.supervision.blocking_module import Holder
 
 if TYPE_CHECKING:
-    from agentcore.supervision.control_files import ControlFiles, ControlReport
+    from agentcore.supervision.control_files.control_files import ControlFiles, ControlReport
 
 log = structlog.get_logger(__name__)
 
@@ -285,7 +286,7 @@ class Core:
     def control_files(self) -> "ControlFiles":
         """The guard of control files; created for the first confined program, or for what an earlier server left."""
         if self._control_files is None:
-            from agentcore.supervision.control_files import ControlFiles  # noqa: PLC0415 - as above
+            from agentcore.supervision.control_files.control_files import ControlFiles  # noqa: PLC0415 - as above
 
             self._control_files = ControlFiles(self.workspace, self._control_files_state, self.report_control_files)
         return self._control_files
@@ -502,7 +503,8 @@ class Core:
 
     async def _save_effects(self, module: str, effects: Mapping[tuple[str, ...], Collection[Effect]]) -> None:
         # a start needs none of it
-        from agentcore.core.settings import SettingChange, save_block_settings, to_json_pointer  # noqa: PLC0415
+        from agentcore.core.settings.display import to_json_pointer  # noqa: PLC0415
+        from agentcore.core.settings.settings_change import SettingChange, save_block_settings  # noqa: PLC0415
 
         path = self.modules.find_block(module)
         changes = [SettingChange((*path, *setting), sorted(each)) for setting, each in effects.items()]

@@ -19,9 +19,10 @@ from agentcore.core.events import Event, EventBus
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.errors import ToolError
-from agentcore.store.record import Record
 from agentcore.store.record.call_row import make_notice_row
-from agentcore.store.state import StateDir, read_private_file, write_private_file
+from agentcore.store.record.record import Record
+from agentcore.store.state.private_file import read_private_file, write_private_file
+from agentcore.store.state.state_dir import StateDir
 
 log = structlog.get_logger(__name__)
 

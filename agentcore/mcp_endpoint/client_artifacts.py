@@ -7,7 +7,8 @@ import mcp_types as types
 from agentcore.errors import ToolError
 from agentcore.mcp_endpoint.caller import Caller
 from agentcore.mcp_endpoint.mcp_results import ARTIFACT_URI
-from agentcore.store.artifacts import Artifact, ArtifactStore
+from agentcore.store.artifacts.artifact_rows import Artifact
+from agentcore.store.artifacts.artifact_store import ArtifactStore
 
 READ_BYTES = 4 * 1024 * 1024
 """Maximum size of a resource that is read; a larger one is read in parts with a tool."""

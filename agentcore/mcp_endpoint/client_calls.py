@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from mcp_types import RequestId
 
-from agentcore.core.approvals import ApprovalQueue, ApprovalRequest
+from agentcore.core.approvals.approval_queue import ApprovalQueue
+from agentcore.core.approvals.request import ApprovalRequest
 from agentcore.core.calls.call import CallOutcome, CallRequest, ModelReader, Notify
 from agentcore.core.events import Event, EventBus
 from agentcore.core.modules.module_record import RegisteredTool

@@ -11,7 +11,7 @@ import mcp_types as types
 
 from agentcore.api import ArtifactLink, EmbeddedResource, Image, ReadableResource, Text, ToolDefinition
 from agentcore.core.calls.call import CallOutcome
-from agentcore.core.dry_run import Completed
+from agentcore.core.dry_run.completing import Completed
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.errors import ToolError

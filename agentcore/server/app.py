@@ -12,10 +12,10 @@ import structlog
 from aiohttp import hdrs, web
 
 from agentcore.api import Principal
-from agentcore.chat import Chat
+from agentcore.chat.chat import Chat
 from agentcore.core.core import Core
 from agentcore.core.modules.module_routes import ModuleRoute, RouteTable
-from agentcore.core.policy import authorise, authorise_route, find_reach
+from agentcore.core.policy.authority import authorise, authorise_route, find_reach
 from agentcore.errors import ToolError
 from agentcore.server.addresses import Addresses
 from agentcore.server.exchange import Exchange, ServerParts
@@ -32,10 +32,13 @@ from agentcore.server.http.response import Answer, Sent
 from agentcore.server.http.server_limits import APPROVAL_CONNECTIONS, Hits, TimeLimits
 from agentcore.server.http.unread_answers import UNREAD_ANSWERS
 from agentcore.server.live_control import LiveControl
-from agentcore.server.mcp_transports import MCP_PATH, McpEntrance, Pipes
-from agentcore.server.modules import HostViews, ModuleViews
+from agentcore.server.mcp_transports.lazy_endpoint import McpEntrance
+from agentcore.server.mcp_transports.mcp_routes import MCP_PATH
+from agentcore.server.mcp_transports.pipes import Pipes
 from agentcore.server.modules.enabling import ModuleSwitch
+from agentcore.server.modules.host_views import HostViews
 from agentcore.server.modules.module_route_handler import serve_module_route
+from agentcore.server.modules.module_view import ModuleViews
 from agentcore.server.modules.tool_views import ToolViews
 from agentcore.server.page.cookie_help import cookie_help
 from agentcore.server.route_table import ServerRoute, route_finder

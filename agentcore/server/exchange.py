@@ -7,7 +7,7 @@ from typing import Any
 from aiohttp import web
 
 from agentcore.api import Principal
-from agentcore.chat import Chat
+from agentcore.chat.chat import Chat
 from agentcore.core.core import Core
 from agentcore.core.modules.module_routes import ModuleRoute
 from agentcore.server.addresses import Addresses

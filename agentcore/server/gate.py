@@ -13,15 +13,9 @@ from agentcore.server.addresses import Addresses
 from agentcore.server.http.cross_origin import allow_cross_origin
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.server_limits import Hits
-from agentcore.store.credentials import (
-    HOST_KEY_PREFIX,
-    KEY_PREFIX,
-    ClientKeys,
-    HostKeys,
-    KnownClient,
-    KnownHost,
-    PageSessions,
-)
+from agentcore.store.credentials.client_keys import KEY_PREFIX, ClientKeys, KnownClient
+from agentcore.store.credentials.host_keys import HOST_KEY_PREFIX, HostKeys, KnownHost
+from agentcore.store.credentials.page_sessions import PageSessions
 
 SESSION_HEADER = istr("X-Agentcore-Session")
 """Header for the part of a page session that is not a cookie."""

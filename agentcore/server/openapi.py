@@ -9,7 +9,7 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from agentcore import __version__
 from agentcore.core.modules.module_routes import ModuleRoute
-from agentcore.core.policy import scopes_for
+from agentcore.core.policy.authority import scopes_for
 from agentcore.server.http.response import JSON
 from agentcore.server.modules.module_openapi import (
     PLACEHOLDER,

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from agentcore.tool_formats import DIALECTS, Dialect
+from agentcore.tool_formats.dialects import DIALECTS, Dialect
 
 ProviderName = Literal["openai", "anthropic", "openai_responses"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from agentcore.chat.chat_limits import KEPT_BLOCK_BYTES
 from agentcore.errors import ToolError
-from agentcore.store.artifacts import ArtifactStore
-from agentcore.store.chat import ChatCallRow
+from agentcore.store.artifacts.artifact_store import ArtifactStore
+from agentcore.store.chat.chat_rows import ChatCallRow
 
 
 class ResultShrinker:

@@ -18,7 +18,7 @@ from agentcore.chat.turn.text_tool_call_format import WrittenForm, format_signat
 from agentcore.chat.turn.token_estimate import text_tokens, tools_tokens
 from agentcore.core.calls.call import ModelReader
 from agentcore.limits import MODEL_CHARS
-from agentcore.tool_formats import LoweredSchema
+from agentcore.tool_formats.formats import LoweredSchema
 
 _SIZES: WeakKeyDictionary[LoweredSchema, int] = WeakKeyDictionary()
 

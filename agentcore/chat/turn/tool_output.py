@@ -9,7 +9,7 @@ from agentcore.chat.texts import result_text
 from agentcore.chat.untrusted_text import mark_untrusted
 from agentcore.core.calls.call import CallOutcome
 from agentcore.core.calls.result_shortening import ArtifactReading, SaveArtifact, truncate_text
-from agentcore.documents import PICTURES
+from agentcore.documents.media_type import PICTURES
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.limits import MODEL_CHARS

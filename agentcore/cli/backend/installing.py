@@ -50,7 +50,7 @@ def install_beside_server(config_path: Path, modules: Sequence[str], name: str, 
     from agentcore.cli.terminal.verbose import set_up_log
     from agentcore.core.discovery.families import load_config
     from agentcore.core.module_code.process_exit import bounded_runner
-    from agentcore.store.state import STATE_DIR_VARIABLE, StateDir
+    from agentcore.store.state.state_dir import STATE_DIR_VARIABLE, StateDir
 
     set_up_log(is_verbose=is_verbose())
     config = load_config(config_path, os.environ)

@@ -13,7 +13,7 @@ from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 from agentcore.cli.terminal.output import print_notice, print_table
 from agentcore.near_names import near_names, unknown_name
 from agentcore.secrets import MASK
-from agentcore.server.modules import BLOCKS, FoundSecret, secrets_in
+from agentcore.server.modules.pasted import BLOCKS, FoundSecret, secrets_in
 
 Blocks = dict[str, dict[str, Any]]
 

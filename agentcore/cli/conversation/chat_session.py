@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from agentcore.approval_rules import ApprovalMode
+from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.cli.conversation.chat_turn import ChatTurn, Send, TurnEnd
 from agentcore.cli.conversation.client import ChatClient, SessionOptions
 from agentcore.cli.conversation.event_feed import EventFeed

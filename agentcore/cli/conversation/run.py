@@ -15,7 +15,7 @@ from agentcore.cli.conversation.client import Attached, ChatClient, SessionOptio
 from agentcore.cli.conversation.event_output import ChatView, JsonView, TerminalView
 from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 from agentcore.cli.terminal.terminal import is_interactive
-from agentcore.store.state import locate_state_dir
+from agentcore.store.state.state_dir import locate_state_dir
 
 _HISTORY_NAME = "chat_history"
 

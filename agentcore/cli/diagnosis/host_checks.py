@@ -9,7 +9,8 @@ from agentcore import __version__
 from agentcore.cli.backend.backend import Backend
 from agentcore.cli.diagnosis.finding import Finding
 from agentcore.cli.diagnosis.pool_checks import check_pools
-from agentcore.config import AppConfig, ProcessHostConfig
+from agentcore.config.host_config import ProcessHostConfig
+from agentcore.config.loading import AppConfig
 
 _DISTRIBUTION = "agentcore-runtime"
 _SECONDS = 30.0

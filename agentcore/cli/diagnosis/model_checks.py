@@ -11,7 +11,7 @@ from typing import Any
 from agentcore.cli.backend.backend import Backend
 from agentcore.cli.diagnosis.finding import Finding
 from agentcore.cli.terminal.exit_codes import CliError
-from agentcore.config import AppConfig
+from agentcore.config.loading import AppConfig
 from agentcore.errors import AgentcoreError
 from agentcore.installing import pip_command
 
@@ -95,7 +95,7 @@ def _own_addresses(config: AppConfig) -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def _list_models_at(name: str, own: Mapping[str, Any], providers: Any) -> list[str]:
-    from agentcore.chat import list_models_at
+    from agentcore.chat.setup import list_models_at
 
     return asyncio.run(list_models_at(name, own, os.environ, providers))
 

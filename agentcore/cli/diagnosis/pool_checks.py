@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from agentcore.cli.diagnosis.finding import Finding
-from agentcore.config import AppConfig, HostGroupConfig
+from agentcore.config.host_config import HostGroupConfig
+from agentcore.config.loading import AppConfig
 
 _Known = Mapping[str, Any]
 

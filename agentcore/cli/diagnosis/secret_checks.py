@@ -6,16 +6,21 @@ from typing import Any
 from pydantic import BaseModel
 
 from agentcore.cli.diagnosis.finding import Finding
-from agentcore.config import AppConfig, ConfigError, ConfigFile, JsonPath, format_path, module_settings, secrets_to_mask
+from agentcore.config.config_errors import ConfigError
+from agentcore.config.config_file import ConfigFile
+from agentcore.config.json_source import JsonPath, format_path
+from agentcore.config.loading import AppConfig
+from agentcore.config.settings_of_modules import module_settings
+from agentcore.config.written_secrets import secrets_to_mask
 from agentcore.core.discovery.families import FamilyMember, name_of_block
 from agentcore.core.discovery.installed import installed_families
 from agentcore.core.discovery.source_search import find_module
 from agentcore.core.modules.family_block import block_model, raw_block, settings_in_code
 from agentcore.core.modules.source_choice import remembered_sources
 from agentcore.errors import AgentcoreError
-from agentcore.server.modules import exposure_warning, secrets_in
-from agentcore.store.credentials import read_secrets
-from agentcore.store.state import locate_state_dir
+from agentcore.server.modules.pasted import exposure_warning, secrets_in
+from agentcore.store.credentials.secret_table import read_secrets
+from agentcore.store.state.state_dir import locate_state_dir
 
 _SUBJECT = "secrets in settings"
 _ADVICE = "put it into env of the block where the program reads it there"

@@ -33,7 +33,7 @@ from agentcore.limits import (
     APPROVALS_WAITING_PER_CALLER,
 )
 from agentcore.store.approvals.approval_rows import ApprovalRow, GrantRow, SourceRow
-from agentcore.store.record import CallRow
+from agentcore.store.record.call_row import CallRow
 from agentcore.store.state.state_errors import RecordWriteError
 from agentcore.store.store import Store
 

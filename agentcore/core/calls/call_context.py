@@ -22,7 +22,9 @@ from agentcore.errors import ToolError
 from agentcore.files.open_file import OpenFile
 from agentcore.files.workspace import Workspace
 from agentcore.limits import LOGS_PER_CALL, PROGRESS_INTERVAL_SECONDS
-from agentcore.store.artifacts import Artifact, ArtifactStore, unknown_artifact
+from agentcore.store.artifacts.artifact_rows import Artifact
+from agentcore.store.artifacts.artifact_store import ArtifactStore
+from agentcore.store.artifacts.files import unknown_artifact
 from agentcore.store.store import Store
 from agentcore.valid_text import valid_text, with_valid_text
 

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 from agentcore.config.loading import AppConfig
 from agentcore.config.references import References
 from agentcore.store.credentials.secret_table import read_secrets
-from agentcore.store.state import locate_state_dir
+from agentcore.store.state.state_dir import locate_state_dir
 
 
 def references_of(config: AppConfig, to_come: Mapping[str, SecretStr] | None = None) -> References:

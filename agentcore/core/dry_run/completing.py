@@ -11,7 +11,7 @@ from agentcore.core.module_code.module_error import log_failure, type_name
 from agentcore.core.module_code.plain_values import plain_text
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.limits import COMPLETION_SECONDS, COMPLETION_VALUE_CHARS, COMPLETION_VALUES, COMPLETIONS_IN_FLIGHT
-from agentcore.tool_formats import FORMS
+from agentcore.tool_formats.formats import FORMS
 
 log = structlog.get_logger(__name__)
 

@@ -13,7 +13,9 @@ from agentcore.core.dry_run.call_review import CallReview
 from agentcore.core.dry_run.explanation import Wire
 from agentcore.core.dry_run.rule_trial import read_arguments
 from agentcore.errors import ToolError
-from agentcore.store.record import Record, RecordedRow, RecordFilter
+from agentcore.store.record.call_row import RecordedRow
+from agentcore.store.record.query import RecordFilter
+from agentcore.store.record.record import Record
 
 _ROWS = 40
 """Recorded calls that are looked at; each may need a preview."""

@@ -19,7 +19,9 @@ from agentcore.core.policy.approval_policy import ApprovalPolicy
 from agentcore.core.policy.authority import Decision
 from agentcore.errors import ToolError
 from agentcore.secrets import MASK
-from agentcore.store.record import CallRow, Record, RecordedRow, RecordFilter
+from agentcore.store.record.call_row import CallRow, RecordedRow
+from agentcore.store.record.query import RecordFilter
+from agentcore.store.record.record import Record
 
 TRIAL_SECONDS = 20.0
 """How long one trial checks calls; its result states how many it checked."""

@@ -19,7 +19,8 @@ from agentcore.core.declarations.module_requirement import ModuleRequirement
 from agentcore.limits import REFRESH_INTERVAL_SECONDS, REFRESHES_AT_ONCE
 from agentcore.rate_limit import Pace
 from agentcore.secrets import register_masked_values
-from agentcore.tool_formats import FORMS, FormName, LoweredSchema, check_tool
+from agentcore.tool_formats.check import check_tool
+from agentcore.tool_formats.formats import FORMS, FormName, LoweredSchema
 
 if TYPE_CHECKING:
     from agentcore.core.discovery.source_search import Found

@@ -30,13 +30,14 @@ from agentcore.files.workspace import Workspace
 from agentcore.limits import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES, MODULE_REQUIREMENTS
 from agentcore.net.url_policy import OwnOrigins, UrlPolicy
 from agentcore.secrets import masked_json
-from agentcore.store.credentials import ModuleSecrets
-from agentcore.store.record import Record
+from agentcore.store.credentials.module_secrets import ModuleSecrets
 from agentcore.store.record.call_row import make_notice_row
-from agentcore.store.state import StateDir, StoredFiles, locate_state_dir
+from agentcore.store.record.record import Record
+from agentcore.store.state.state_dir import StateDir, locate_state_dir
+from agentcore.store.state.stored_files import StoredFiles
 
 if TYPE_CHECKING:
-    from agentcore.supervision.control_files import ControlFiles
+    from agentcore.supervision.control_files.control_files import ControlFiles
 
 _SESSION_CHARS = 64
 

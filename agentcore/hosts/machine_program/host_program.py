@@ -22,7 +22,7 @@ from agentcore.hosts.machine_program.server_key import ServerKey
 from agentcore.hosts.machine_program.shared_machine import SharedMachine
 from agentcore.hosts.machine_program.user_messages import HostCallbacks
 from agentcore.hosts.worker.module_environment import HostSurroundings
-from agentcore.store.state import StateDir
+from agentcore.store.state.state_dir import StateDir
 
 log = structlog.get_logger(__name__)
 

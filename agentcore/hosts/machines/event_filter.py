@@ -6,7 +6,8 @@ from typing import Any
 from agentcore.api import Background
 from agentcore.core.declarations.hosted_names import host_in
 from agentcore.core.resources.registry import ResourceRegistry
-from agentcore.store.record import Record, RecordFilter
+from agentcore.store.record.query import RecordFilter
+from agentcore.store.record.record import Record
 
 
 class Hearing:

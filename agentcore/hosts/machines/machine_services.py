@@ -11,11 +11,11 @@ from agentcore.core.modules.modules import Modules
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.net.url_policy import OwnOrigins
-from agentcore.store.record import Record
+from agentcore.store.record.record import Record
 from agentcore.supervision.blocking_module import Holder
 
 if TYPE_CHECKING:
-    from agentcore.supervision.control_files import ControlReport
+    from agentcore.supervision.control_files.control_files import ControlReport
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from agentcore.hosts.server_side.sent_calls import SentCall, SentCalls
 from agentcore.hosts.wire.operation_messages import answers_with_bytes, blob_parameter, check_blob_size, encode_answer
 from agentcore.hosts.wire.peer import BLOBS_BYTES, Message, Peer
 from agentcore.hosts.wire.values import Number
-from agentcore.store.artifacts import unknown_artifact
+from agentcore.store.artifacts.files import unknown_artifact
 
 _LOADS = 2
 _SAVING_BYTES = 2 * BLOBS_BYTES

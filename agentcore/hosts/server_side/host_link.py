@@ -34,7 +34,8 @@ from agentcore.hosts.wire.frames import PROTOCOL, LinkError
 from agentcore.hosts.wire.peer import Message, Peer
 from agentcore.hosts.wire.values import error_of
 from agentcore.supervision.blocking_module import Holder
-from agentcore.supervision.control_files import ControlReport, Quarantined
+from agentcore.supervision.control_files.control_files import ControlReport
+from agentcore.supervision.control_files.quarantine import Quarantined
 
 log = structlog.get_logger(__name__)
 

@@ -27,7 +27,7 @@ from agentcore.hosts.worker.storage import ServerStorage
 from agentcore.hosts.worker.worker_resources import WorkerResources
 from agentcore.hosts.worker.worker_routes import WorkerRoutes
 from agentcore.net.url_policy import UrlPolicy
-from agentcore.supervision.control_files import ControlFiles
+from agentcore.supervision.control_files.control_files import ControlFiles
 
 if TYPE_CHECKING:
     from agentcore.store.credentials.module_secrets import ModuleSecrets

@@ -30,7 +30,7 @@ from agentcore.hosts.worker.server_connection import Line
 from agentcore.hosts.worker.worker_resources import WorkerResources
 from agentcore.hosts.worker.worker_routes import WorkerRoutes
 from agentcore.supervision.blocking_module import Holder
-from agentcore.supervision.control_files import ControlReport
+from agentcore.supervision.control_files.control_files import ControlReport
 
 log = structlog.get_logger(__name__)
 

@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from typing import Any, NoReturn
 
-from agentcore.config import JsonSource, JsonSyntaxError
+from agentcore.config.json_source import JsonSource, JsonSyntaxError
 from agentcore.errors import AgentcoreError
 from agentcore.json_parts import has_more_json_parts
 from agentcore.server.http.server_limits import JSON_DEPTH, JSON_PARTS

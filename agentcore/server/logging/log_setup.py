@@ -23,7 +23,7 @@ from agentcore.server.logging.json_lines import (
     line_logger,
     line_of,
 )
-from agentcore.store.state import LogFile
+from agentcore.store.state.log_file import LogFile
 
 EventDict = MutableMapping[str, Any]
 

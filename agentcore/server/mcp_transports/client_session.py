@@ -17,7 +17,8 @@ from mcp_types import REQUEST_TIMEOUT, InitializeRequestParams, JSONRPCError, JS
 from pydantic import TypeAdapter
 
 from agentcore.encoding import to_json
-from agentcore.mcp_endpoint import Caller, McpEndpoint, SessionSubscriptions
+from agentcore.mcp_endpoint.caller import Caller, SessionSubscriptions
+from agentcore.mcp_endpoint.request_handler import McpEndpoint
 from agentcore.server.mcp_transports.client_params import kept_client_params
 from agentcore.server.mcp_transports.resuming import KeptEvents, ResumableStream, ResumableStreams
 

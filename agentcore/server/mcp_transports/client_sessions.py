@@ -15,10 +15,11 @@ from mcp.server.connection import Connection
 from pydantic import ValidationError
 
 from agentcore.api import Background
-from agentcore.core.approvals import ApprovalQueue
+from agentcore.core.approvals.approval_queue import ApprovalQueue
 from agentcore.core.events import EventBus
 from agentcore.encoding import to_json
-from agentcore.mcp_endpoint import Caller, ListKind, McpEndpoint, Narrowing
+from agentcore.mcp_endpoint.caller import Caller, Narrowing
+from agentcore.mcp_endpoint.request_handler import ListKind, McpEndpoint
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import RawStream
 from agentcore.server.mcp_connections import FormerConnection

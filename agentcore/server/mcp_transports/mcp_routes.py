@@ -12,7 +12,7 @@ from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.route_table import ServerRoute
-from agentcore.store.record import make_notice_row
+from agentcore.store.record.call_row import make_notice_row
 
 MCP_PATH = "/mcp"
 """The path that clients connect to."""

@@ -8,10 +8,11 @@ from mcp.server.context import ServerRequestContext
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from agentcore.api import Principal
-from agentcore.config import AppConfig
+from agentcore.config.loading import AppConfig
 from agentcore.core.core import Core
 from agentcore.encoding import to_json
-from agentcore.mcp_endpoint import Caller, McpEndpoint
+from agentcore.mcp_endpoint.caller import Caller
+from agentcore.mcp_endpoint.request_handler import McpEndpoint
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.mcp_transports.callers import caller_on_pipe

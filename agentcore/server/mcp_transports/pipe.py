@@ -33,7 +33,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from agentcore.api import Background
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.mcp_endpoint import McpEndpoint
+from agentcore.mcp_endpoint.request_handler import McpEndpoint
 from agentcore.server.http.json_text import JsonTextError, parse_json
 from agentcore.server.http.server_limits import STREAM_BUFFER_BYTES, UNREAD_STALLED_SECONDS
 from agentcore.server.mcp_transports.client_session import McpSession, encode_notification

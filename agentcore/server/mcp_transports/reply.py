@@ -14,7 +14,7 @@ from mcp.shared.transport_context import TransportContext
 from mcp_types import JSONRPCRequest, ProgressToken, RequestId
 
 from agentcore.encoding import to_json
-from agentcore.mcp_endpoint import Caller
+from agentcore.mcp_endpoint.caller import Caller
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream
 from agentcore.server.http.response import Answer, LateAnswer, Sent

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from agentcore.api import LoginState, ToolDefinition
-from agentcore.core.approvals import DefinitionReview, definition_fingerprint
+from agentcore.core.approvals.definition_review import DefinitionReview, definition_fingerprint
 from agentcore.core.declarations.module_login import ModuleLogin
 from agentcore.core.declarations.module_report import read_report
 from agentcore.core.modules.module_record import ModuleRecord

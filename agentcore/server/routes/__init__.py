@@ -1,6 +1,6 @@
 """The server's routes, one file per group; `ROUTES` contains all of them."""
 
-from agentcore.server.mcp_transports import ROUTES as MCP_ROUTES
+from agentcore.server.mcp_transports.mcp_routes import ROUTES as MCP_ROUTES
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.routes import (
     approval_policy,

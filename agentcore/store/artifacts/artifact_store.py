@@ -17,7 +17,8 @@ from typing import BinaryIO, Self, TextIO
 import structlog
 
 from agentcore.api import ArtifactLink
-from agentcore.documents import HEAD_BYTES, ArtifactLines, find_lines, is_text, media_type, slice_lines
+from agentcore.documents.media_type import HEAD_BYTES, is_text, media_type
+from agentcore.documents.text_lines import ArtifactLines, find_lines, slice_lines
 from agentcore.errors import ToolError
 from agentcore.files.open_file import OpenFile, regular_file
 from agentcore.store.artifacts.artifact_rows import (

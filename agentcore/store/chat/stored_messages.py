@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from agentcore.store.artifacts import pin_for_message
+from agentcore.store.artifacts.message_references import pin_for_message
 from agentcore.store.chat.chat_rows import BroughtRow, ContextMessage, NewMessage
 
 

@@ -9,7 +9,7 @@ from agentcore.api.tool_context import Principal
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.requirements import missing_lines
 from agentcore.server.missing_requirements import install_missing
-from agentcore.store.record import RecordFilter
+from agentcore.store.record.query import RecordFilter
 from agentcore.testing import EventLog
 from agentcore.testing.hosting import HostPlan, running_host
 from tests.server.approving import MODEL, approver, page

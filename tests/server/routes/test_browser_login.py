@@ -5,7 +5,7 @@ import re
 import aiohttp
 import pytest
 
-from agentcore.store.state import StateDir
+from agentcore.store.state.state_dir import StateDir
 from agentcore.store.state.state_errors import StateDirError
 
 

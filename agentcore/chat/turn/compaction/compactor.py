@@ -26,7 +26,12 @@ from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.session_view import ContextView
 from agentcore.chat.settings import ModelChoice
 from agentcore.chat.texts import localized_text
-from agentcore.chat.turn.attachments import list_images, may_refuse_images, mentions_images, prepare_to_send
+from agentcore.chat.turn.attachments.image_loading import (
+    list_images,
+    may_refuse_images,
+    mentions_images,
+    prepare_to_send,
+)
 from agentcore.chat.turn.compaction.model_history import ModelHistory
 from agentcore.chat.turn.compaction.plan import CompactionPlan, CompactionResult
 from agentcore.chat.turn.compaction.shortening import Shortener

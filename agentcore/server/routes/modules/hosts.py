@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from agentcore.core.approvals import Proposal
+from agentcore.core.approvals.policy_changes import Proposal
 from agentcore.encoding import to_json
 from agentcore.server.confirmation import propose_change
 from agentcore.server.exchange import Exchange

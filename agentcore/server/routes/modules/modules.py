@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from agentcore.core.approvals import Apply, Proposal
+from agentcore.core.approvals.policy_changes import Apply, Proposal
 from agentcore.core.declarations.module_login import ModuleLogin
 from agentcore.core.discovery.source_search import Found
 from agentcore.encoding import to_json
