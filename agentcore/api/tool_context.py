@@ -8,7 +8,7 @@ from pydantic import Field
 from agentcore.api.operation import operation
 from agentcore.api.resource import Resource
 from agentcore.api.result import ArtifactLink, ToolResult
-from agentcore.documents import ArtifactLines
+from agentcore.documents.text_lines import ArtifactLines
 from agentcore.files.open_file import OpenFile
 from agentcore.files.workspace import Workspace
 from agentcore.late_dataclasses import dataclass

@@ -349,7 +349,7 @@ class Agents(Criterion):
 
     def find_mismatch(self, facts: "CallFacts", *, surely: bool) -> str | None:
         # permissions of an agent do not extend to foreign machines that work for it; denials do
-        is_own = not (surely and facts.is_of_foreign_machine)
+        is_own = not (surely and facts.is_from_other_machine)
         is_meant = is_own and any(fnmatchcase(facts.agent_id, agent) for agent in self.pattern)
         return None if is_meant else f"it is for agents: {', '.join(self.pattern)}"
 

@@ -17,7 +17,7 @@ from agentcore.chat.turn.turns import Turns
 from agentcore.core.core import Core
 from agentcore.core.events import Event
 from agentcore.errors import ToolError
-from agentcore.store.chat import ChatCallState
+from agentcore.store.chat.chat_rows import ChatCallState
 
 log = structlog.get_logger(__name__)
 

@@ -9,7 +9,7 @@ from agentcore.chat.model.provider_models import ask_for_models
 from agentcore.chat.settings import ChatSettings, ModelChoice
 from agentcore.errors import ToolError
 from agentcore.late_dataclasses import dataclass
-from agentcore.net import is_loopback_name
+from agentcore.net.loopback import is_loopback_name
 
 _NAMES_SHOWN = 3
 

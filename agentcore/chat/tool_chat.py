@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from agentcore.api import ChatSession
-from agentcore.chat.limits import ASK_SECONDS
+from agentcore.chat.chat_limits import ASK_SECONDS
 from agentcore.chat.session.live_state import LiveSession
 from agentcore.chat.sessions import Sessions
 from agentcore.chat.settings import ChatSettings
-from agentcore.chat.system import plan_system
+from agentcore.chat.system.parts import plan_system
 from agentcore.chat.tool_session import ToolSession
 from agentcore.chat.turn.turns import Turns
 from agentcore.core.calls.call import Call

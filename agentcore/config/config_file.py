@@ -10,7 +10,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
-from agentcore.config.errors import ConfigChangedError, ConfigError, ConfigProblem
+from agentcore.config.config_errors import ConfigChangedError, ConfigError, ConfigProblem
 from agentcore.config.json_edit import with_value
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
 from agentcore.late_dataclasses import dataclass

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from agentcore.config.errors import ConfigError, ConfigProblem
+from agentcore.config.config_errors import ConfigError, ConfigProblem
 from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import Origins
 from agentcore.config.problems import locate_problem

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import structlog
 from pydantic import BaseModel, ValidationError
 
+from agentcore.config.config_errors import ConfigError, ConfigProblem
 from agentcore.config.config_file import ConfigFile
 from agentcore.config.environment import Variable, merge_variables
-from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import Layers, Origin, Origins
 from agentcore.config.loading import AppConfig

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from agentcore.api import Report, ToolDefinition
 from agentcore.config.loading import AppConfig
-from agentcore.core.containment.report import read_report
 from agentcore.core.core import Core
+from agentcore.core.declarations.module_report import read_report
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.errors import ToolError
 from agentcore.late_dataclasses import dataclass
-from agentcore.store.state import STATE_DIR_VARIABLE, StateDir
+from agentcore.store.state.state_dir import STATE_DIR_VARIABLE, StateDir
 
 
 @dataclass(frozen=True)

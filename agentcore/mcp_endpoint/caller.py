@@ -11,8 +11,8 @@ from pydantic import Field
 
 from agentcore.api import LogLevel, Principal
 from agentcore.chat.untrusted_text import new_mark
-from agentcore.config import ClientConfig
-from agentcore.core.policy import PERSONS
+from agentcore.config.app_json import ClientConfig
+from agentcore.core.policy.authority import PERSONS
 from agentcore.late_dataclasses import dataclass
 from agentcore.limits import MCP_WAIT_SECONDS
 

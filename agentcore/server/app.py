@@ -13,8 +13,8 @@ from aiohttp import hdrs, web
 
 from agentcore.api import Principal
 from agentcore.core.core import Core
-from agentcore.core.modules.routes import ModuleRoute, RouteTable
-from agentcore.core.policy import authorise, authorise_route, find_reach
+from agentcore.core.modules.module_routes import ModuleRoute, RouteTable
+from agentcore.core.policy.authority import authorise, authorise_route, find_reach
 from agentcore.errors import ToolError
 from agentcore.server.addresses import Addresses
 from agentcore.server.exchange import Exchange, ServerParts
@@ -24,18 +24,21 @@ from agentcore.server.http.connection import Connection, ConnectionFactory
 from agentcore.server.http.cross_origin import add_cross_origin_head, answer_preflight
 from agentcore.server.http.descriptors import connection_limit
 from agentcore.server.http.event_streams import EventStreams
-from agentcore.server.http.limits import APPROVAL_CONNECTIONS, Hits, TimeLimits
 from agentcore.server.http.live_connections import REVOCABLE, LiveConnections
 from agentcore.server.http.reader import BodyReader, validate_body, validate_query
 from agentcore.server.http.refusal import Refusal, answer_error
 from agentcore.server.http.response import Answer, Sent
+from agentcore.server.http.server_limits import APPROVAL_CONNECTIONS, Hits, TimeLimits
 from agentcore.server.http.unread_answers import UNREAD_ANSWERS
 from agentcore.server.late_chat import LateChat
 from agentcore.server.live_control import LiveControl
-from agentcore.server.mcp_transports import MCP_PATH, McpEntrance, Pipes
-from agentcore.server.modules import HostViews, ModuleViews
+from agentcore.server.mcp_transports.lazy_endpoint import McpEntrance
+from agentcore.server.mcp_transports.mcp_routes import MCP_PATH
+from agentcore.server.mcp_transports.pipes import Pipes
 from agentcore.server.modules.enabling import ModuleSwitch
-from agentcore.server.modules.routes import serve_module_route
+from agentcore.server.modules.host_views import HostViews
+from agentcore.server.modules.module_route_handler import serve_module_route
+from agentcore.server.modules.module_view import ModuleViews
 from agentcore.server.modules.tool_views import ToolViews
 from agentcore.server.page.cookie_help import cookie_help
 from agentcore.server.route_table import Found, RouteGroup, ServerRoute, load_all_routes, route_finder

@@ -8,26 +8,26 @@ from aiohttp import web
 
 from agentcore.api import Principal
 from agentcore.core.core import Core
-from agentcore.core.modules.routes import ModuleRoute
+from agentcore.core.modules.module_routes import ModuleRoute
 from agentcore.late_dataclasses import dataclass
 from agentcore.server.addresses import Addresses
 from agentcore.server.gate import Gate
 from agentcore.server.http.connection import Connection
 from agentcore.server.http.event_streams import EventStreams
-from agentcore.server.http.limits import Hits, TimeLimits
 from agentcore.server.http.live_connections import LiveConnections
 from agentcore.server.http.reader import BodyReader
 from agentcore.server.http.response import Answer, Sent
+from agentcore.server.http.server_limits import Hits, TimeLimits
 from agentcore.server.late_chat import LateChat
 from agentcore.server.live_control import LiveControl
 from agentcore.server.mcp_connections import McpConnections
 from agentcore.server.modules.enabling import ModuleSwitch
-from agentcore.server.modules.hosts import HostViews
+from agentcore.server.modules.host_views import HostViews
 from agentcore.server.modules.module_view import ModuleViews
 from agentcore.server.modules.tool_views import ToolViews
 
 if TYPE_CHECKING:
-    from agentcore.chat import Chat
+    from agentcore.chat.chat import Chat
 
 Answering = Callable[["Exchange"], Awaitable[Answer | Sent]]
 """Answers one request."""

@@ -13,7 +13,7 @@ from agentcore.core.calls.chat_protocols import Inquiry, Reply, no_person, no_se
 from agentcore.core.core import Core
 
 if TYPE_CHECKING:
-    from agentcore.chat import Chat
+    from agentcore.chat.chat import Chat
 
 log = structlog.get_logger(__name__)
 
@@ -42,7 +42,7 @@ class LateChat:
     def open(self) -> "Chat":
         """Return the chat, which is created now if it was not used before."""
         if self._chat is None:
-            from agentcore.chat import Chat  # noqa: PLC0415 - most of what a server imports beside the core
+            from agentcore.chat.chat import Chat  # noqa: PLC0415 - most of what a server imports beside the core
 
             self._chat = Chat(self._core, self._environ)
         return self._chat

@@ -10,12 +10,12 @@ from typing import Any, Literal
 from pydantic import BaseModel, ValidationError
 
 from agentcore.api import Principal
-from agentcore.core.approvals import PolicyChange, PolicyChanges, Proposal
+from agentcore.core.approvals.policy_changes import PolicyChange, PolicyChanges, Proposal
 from agentcore.core.modules.module_record import ModuleRecord
+from agentcore.core.modules.module_routes import ModuleRoute
 from agentcore.core.modules.modules import Modules
-from agentcore.core.modules.routes import ModuleRoute
 from agentcore.core.modules.tool_registry import ToolRegistry
-from agentcore.core.policy import PageScripts
+from agentcore.core.policy.page_scripts import PageScripts
 from agentcore.errors import ToolError
 from agentcore.late_dataclasses import dataclass
 from agentcore.server.confirmation import propose_change

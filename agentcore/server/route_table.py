@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from aiohttp import web
 from pydantic import BaseModel
 
-from agentcore.core.policy import Action
+from agentcore.core.policy.authority import Action
 from agentcore.late_dataclasses import dataclass
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import JSON, Answer, Sent

@@ -14,8 +14,8 @@ import structlog
 from aiohttp import web
 
 from agentcore.config.loading import AppConfig
-from agentcore.core.containment import exit_now
 from agentcore.core.core import Core
+from agentcore.core.module_code.process_exit import exit_now
 from agentcore.errors import AgentcoreError
 from agentcore.hosts.hosts import Hosts
 from agentcore.late_dataclasses import dataclass
@@ -24,9 +24,10 @@ from agentcore.server.app import Application, create_app, create_approval_app, c
 from agentcore.server.http.descriptors import raise_descriptor_limit
 from agentcore.server.http.server_socket import ListenError, PortTakenError, open_listener, own_name
 from agentcore.server.late_chat import LateChat
-from agentcore.server.mcp_transports import Pipes
+from agentcore.server.mcp_transports.pipes import Pipes
 from agentcore.server.missing_requirements import install_missing, report_missing
-from agentcore.store.state import StateDir, write_private_file
+from agentcore.store.state.private_file import write_private_file
+from agentcore.store.state.state_dir import StateDir
 from agentcore.supervision.loop_guard import STOP_SIGNALS
 from agentcore.this_machine import is_in_container, is_root
 

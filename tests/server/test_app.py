@@ -7,7 +7,7 @@ import pytest
 from aiohttp.test_utils import TestServer
 
 from agentcore.server.app import create_app
-from agentcore.server.http.limits import TimeLimits
+from agentcore.server.http.server_limits import TimeLimits
 from agentcore.server.route_table import load_all_routes
 from agentcore.server.routes import ROUTE_GROUPS
 from tests.support.waiting import wait_until

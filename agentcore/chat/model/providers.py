@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Literal
 
 from agentcore.late_dataclasses import dataclass
-from agentcore.tool_formats import DIALECTS, Dialect
+from agentcore.tool_formats.dialects import DIALECTS, Dialect
 
 ProviderName = Literal["openai", "anthropic", "openai_responses"]
 

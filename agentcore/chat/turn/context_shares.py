@@ -5,7 +5,13 @@ from dataclasses import replace
 from typing import Self
 from weakref import WeakKeyDictionary
 
-from agentcore.chat.limits import FOLDER_SHARE, RESULT_CHARS_A_TOKEN, RESULT_CHARS_MIN, TINY_CONTEXT_TOKENS, TOOLS_SHARE
+from agentcore.chat.chat_limits import (
+    FOLDER_SHARE,
+    RESULT_CHARS_A_TOKEN,
+    RESULT_CHARS_MIN,
+    TINY_CONTEXT_TOKENS,
+    TOOLS_SHARE,
+)
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.settings import AgentConfig
 from agentcore.chat.turn.text_tool_call_format import WrittenForm, format_signature
@@ -13,7 +19,7 @@ from agentcore.chat.turn.token_estimate import text_tokens, tools_tokens
 from agentcore.core.calls.call import ModelReader
 from agentcore.late_dataclasses import dataclass
 from agentcore.limits import MODEL_CHARS
-from agentcore.tool_formats import LoweredSchema
+from agentcore.tool_formats.formats import LoweredSchema
 
 _SIZES: WeakKeyDictionary[LoweredSchema, int] = WeakKeyDictionary()
 

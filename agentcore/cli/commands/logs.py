@@ -71,7 +71,8 @@ def logs(
     """
     from agentcore.cli.terminal.log_text import print_line
     from agentcore.cli.terminal.output import print_notice
-    from agentcore.store.state import locate_state_dir, log_files
+    from agentcore.store.state.log_file import log_files
+    from agentcore.store.state.state_dir import locate_state_dir
 
     wanted = Filter(module, call_id, level)
     reader = _Reader(log_files(locate_state_dir(config_path, os.environ)))

@@ -15,7 +15,8 @@ from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.encoding import to_json
 from agentcore.late_dataclasses import dataclass
-from agentcore.store.record import CallRow, Record
+from agentcore.store.record.call_row import CallRow
+from agentcore.store.record.record import Record
 
 log = structlog.get_logger(__name__)
 

@@ -4,9 +4,9 @@ import asyncio
 from typing import Any
 
 from agentcore.core.calls.call import Call
-from agentcore.core.containment.reading import read_number, read_text
 from agentcore.core.declarations.hosted_names import host_title
 from agentcore.core.declarations.module_messages import read_answer, read_message
+from agentcore.core.module_code.value_reading import read_number, read_text
 from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.errors import ToolError

@@ -12,9 +12,9 @@ from typing import Any
 from agentcore.api.module import MODULE_NAME
 from agentcore.config import loading
 from agentcore.config.app_json import AppDocument
+from agentcore.config.config_errors import ConfigError, ConfigProblem
 from agentcore.config.config_file import ConfigFile
 from agentcore.config.environment import Variable
-from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.layers import DEFAULT, Layers
 from agentcore.config.loading import AppConfig, merge_app
 from agentcore.config.problems import kind_of

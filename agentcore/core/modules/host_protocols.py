@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Literal, Protocol
 
-from agentcore.api.hosts import HostInfo
+from agentcore.api.host_info import HostInfo
 from agentcore.core.declarations.hosted_names import is_pool_kind
 from agentcore.core.discovery.source_search import Found
 from agentcore.errors import ToolError

@@ -9,9 +9,9 @@ import structlog
 
 from agentcore.api import Module
 from agentcore.core.approvals.definition_review import DefinitionReview
-from agentcore.core.containment.foreign_error import failure_details, failure_text, log_failure
 from agentcore.core.declarations.hosted_names import is_member
 from agentcore.core.discovery.source_search import ModuleNotChosen, ModuleNotInstalled
+from agentcore.core.module_code.module_error import failure_details, failure_text, log_failure
 from agentcore.core.modules import loader
 from agentcore.core.modules.hook_calls import bind_runtime, call_hook
 from agentcore.core.modules.host_protocols import ModuleHosts, ModuleProxy, NoModuleHosts

@@ -11,7 +11,7 @@ from agentcore.api.tool_context import PrincipalKind
 from agentcore.approval_rules.call_facts import CallFacts
 from agentcore.approval_rules.criteria import Criteria, Patterns
 from agentcore.late_dataclasses import dataclass
-from agentcore.store.approvals.rows import GrantRow
+from agentcore.store.approvals.approval_rows import GrantRow
 
 GrantScope = Literal["session", "always"]
 

@@ -15,11 +15,11 @@ import structlog
 
 from agentcore.api import Image
 from agentcore.api.resource import SERVICE_TYPE, Reopening, Resource, ResourceEvent, ResourceUpdate
-from agentcore.core.containment.containment import run_contained
-from agentcore.core.containment.foreign_error import log_failure
 from agentcore.core.declarations.hosted_names import host_in, host_title, pool_of
 from agentcore.core.event_types import NOT_KEPT
 from agentcore.core.events import EventBus
+from agentcore.core.module_code.containment import run_contained
+from agentcore.core.module_code.module_error import log_failure
 from agentcore.core.resources.last_seen import LastSeen
 from agentcore.core.resources.used_indexes import UsedIndexes
 from agentcore.encoding import to_json

@@ -9,10 +9,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agentcore.config import AppConfig, ConfigChangedError, ConfigError
+from agentcore.config.config_errors import ConfigChangedError, ConfigError
 from agentcore.config.json_edit import without_value
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
 from agentcore.config.layers import Origin
+from agentcore.config.loading import AppConfig
 from agentcore.core.settings.display import format_setting_path, to_json_pointer
 from agentcore.core.settings.settings_document import ELSEWHERE, SettingsDocument, SettingsSubject
 from agentcore.errors import ToolError

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from agentcore.api import Artifacts, ChatSession, Runtime, ToolContext, ToolDefinition
 from agentcore.api.operation import Access, operations_of
-from agentcore.core.calls.errors import chat_refused
+from agentcore.core.calls.call_errors import chat_refused
 from agentcore.core.declarations.module_storage import StoredBytes
 from agentcore.errors import ToolError
 from agentcore.late_dataclasses import dataclass
@@ -89,7 +89,7 @@ class RecordedRows:
 
 
 @dataclass(frozen=True, slots=True)
-class ForeignMachine:
+class MachineAccess:
     """The foreign machine at the other end of a link.
 
     Args:

@@ -11,7 +11,7 @@ from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class ForeignModule(InstalledModule):
+class OtherInterpreterModule(InstalledModule):
     """A module that a distribution registers for another interpreter.
 
     Args:
@@ -23,7 +23,7 @@ class ForeignModule(InstalledModule):
     known_package: str = ""
 
     @classmethod
-    def from_found(cls, name: str, told: FoundModule) -> "ForeignModule":
+    def from_found(cls, name: str, told: FoundModule) -> "OtherInterpreterModule":
         """Create it from what another interpreter has found."""
         metadata = importlib.metadata.Distribution.at(told.metadata)
         return cls(name, told.value, metadata, Path(told.file) if told.file else None, told.package)

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from agentcore.api import Request, Response
 from agentcore.api.web import Route, Socket
-from agentcore.core.containment.reading import read_mapping
+from agentcore.core.module_code.value_reading import read_mapping
 from agentcore.core.modules.module_runtime import ModuleRuntime
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError

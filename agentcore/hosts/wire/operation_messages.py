@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 from agentcore.api.operation import AtMost, Matches, Operation
 from agentcore.api.result import ArtifactLink, ToolResult
-from agentcore.documents import ArtifactLines
+from agentcore.documents.text_lines import ArtifactLines
 from agentcore.errors import ToolError
 from agentcore.files.open_file import OpenFile
 from agentcore.hosts.wire.peer import BLOBS_BYTES

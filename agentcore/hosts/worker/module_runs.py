@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from agentcore.core.containment.foreign_error import log_failure
+from agentcore.core.module_code.module_error import log_failure
 from agentcore.hosts.worker.hosted_module import Member
 from agentcore.late_dataclasses import dataclass
 

@@ -32,7 +32,7 @@ ROUTE_GROUPS: tuple[RouteGroup, ...] = (
     _group("workspace", "/api/workspace"),
     _group("events", "/api/events"),
     _group("metrics", "/api/metrics"),
-    RouteGroup("agentcore.server.mcp_transports", ("/mcp", "/api/mcp")),
+    RouteGroup("agentcore.server.mcp_transports.mcp_routes", ("/mcp", "/api/mcp")),
 )
 """Every route of the server; those of modules are in the core's table."""
 

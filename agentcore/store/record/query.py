@@ -19,7 +19,7 @@ from agentcore.store.record.segments import (
     read_segments,
     segments_folder,
 )
-from agentcore.store.state.errors import RecordUnreadableError
+from agentcore.store.state.state_errors import RecordUnreadableError
 
 FAILED = "failed"
 """Filter value for every outcome of a call except `ok`; no error has this type."""

@@ -21,8 +21,8 @@ from agentcore.store.record.segments import (
     segments_folder,
     verify_segment,
 )
-from agentcore.store.state.errors import RecordUnreadableError, StateDirError
 from agentcore.store.state.private_file import read_private_file, write_private_file
+from agentcore.store.state.state_errors import RecordUnreadableError, StateDirError
 
 DELETION_NOTICE = "record_segment_deleted"
 """Outcome of the notice that stands for rows deleted because the record had reached a limit."""

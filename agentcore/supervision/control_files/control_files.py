@@ -18,7 +18,7 @@ from agentcore.files.workspace import Workspace
 from agentcore.late_dataclasses import dataclass
 from agentcore.supervision.control_files.change_checker import ChangeChecker, Known
 from agentcore.supervision.control_files.control_file_entry import Entry, read_entries
-from agentcore.supervision.control_files.limits import (
+from agentcore.supervision.control_files.guard_limits import (
     FOLDERS_LOOKED_AT,
     LAST_LOOK_S,
     LONGEST_PAUSE_S,

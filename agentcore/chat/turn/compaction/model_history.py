@@ -8,7 +8,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Tool
 from agentcore.chat.turn import history
 from agentcore.chat.turn.compaction.message_tokens import message_tokens
 from agentcore.late_dataclasses import dataclass
-from agentcore.store.chat import ChatStore
+from agentcore.store.chat.chat_store import ChatStore
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolReturnPart
 
-from agentcore.chat.limits import KEPT_SHARE, WORDS_SHARE
+from agentcore.chat.chat_limits import KEPT_SHARE, WORDS_SHARE
 from agentcore.chat.texts import Locale
 from agentcore.chat.turn.compaction.model_history import HistoryEntry, ModelHistory, can_start_history
 from agentcore.chat.turn.compaction.shortening import Shortener, part_tokens

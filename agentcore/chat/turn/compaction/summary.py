@@ -17,7 +17,7 @@ from pydantic_ai.messages import (
 )
 
 from agentcore.chat.texts import Locale, localized_text, result_text
-from agentcore.chat.turn.attachments import attachments_of, user_text_of
+from agentcore.chat.turn.attachments.attachment_content import attachments_of, user_text_of
 from agentcore.chat.turn.compaction.shortening import is_untrusted
 from agentcore.chat.turn.token_estimate import text_tokens
 from agentcore.chat.untrusted_text import mark_untrusted
