@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.api.tool_context import Principal
-from agentcore.config.workspace import prepare_roots
+from agentcore.config.workspace_roots import prepare_roots
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.core import Core
 from agentcore.core.discovery.families import load_config
 from agentcore.hosts.hosts import Hosts
 from agentcore.server.logging.log_setup import configure_logging
-from agentcore.store.state import StateDir
+from agentcore.store.state.state_dir import StateDir
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from pathlib import Path
 from playwright.async_api import CDPSession, Page, async_playwright
 
 from agentcore.core.core import Core
-from agentcore.store.chat.rows import NewMessage
+from agentcore.store.chat.chat_rows import NewMessage
 from benchmarks.browser_hosts import find_browser
 from benchmarks.measure import Row
 from benchmarks.own_host import open_host

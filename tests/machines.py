@@ -12,7 +12,7 @@ from agentcore.core.core import Core
 from agentcore.core.modules.host_protocols import HostReport, ModuleHost
 from agentcore.core.modules.module_record import ModuleRecord, Offer
 from agentcore.core.modules.tool_registry import HostFacts, compile_tool
-from agentcore.store.state import STATE_DIR_VARIABLE
+from agentcore.store.state.state_dir import STATE_DIR_VARIABLE
 from agentcore.testing.hosting import HostPlan, running_host
 from agentcore.testing.serving import ServerClient
 

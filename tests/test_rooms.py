@@ -108,3 +108,33 @@ def test_a_circle_is_found_wherever_the_import_stands():
     code = "if TYPE_CHECKING:\n    from house.a import A\ndef late():\n    from house import b\n    import house.c\n"
     assert sorted(_imported(ast.parse(code), known)) == ["house.a", "house.b", "house.c"]
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set(), "e": {"a"}}) == [["a", "b", "c"]]
+
+
+COLLECTING = (
+    "agentcore.api",
+    "agentcore.api.host_kinds",
+    "agentcore.cli",
+    "agentcore.supervision.control_files",
+    "agentcore.testing",
+)
+"""Packages from which names of their files are imported: the public API, its parts, and the command's own function."""
+
+
+def test_names_are_imported_from_the_files_that_define_them():
+    packages = [path for path in files("agentcore") if path.name == "__init__.py"]
+    collected = [
+        name for path in packages if (name := _dotted("agentcore", path)) not in COLLECTING and _collects(path)
+    ]
+    assert collected == []
+
+
+def _collects(path: PurePath) -> bool:
+    """True if a package imports names of its files; the tables of routes are added up from those of their files."""
+    package = f"{_dotted('agentcore', path)}."
+    imported = [
+        node for node in ast.parse((ROOT / "agentcore" / path).read_bytes()).body if isinstance(node, ast.ImportFrom)
+    ]
+    return any(
+        (node.module or "").startswith(package) and any(alias.name != "ROUTES" for alias in node.names)
+        for node in imported
+    )

@@ -17,9 +17,10 @@ from agentcore.api.definition import (
     ToolAnnotations,
     ToolDefinition,
 )
-from agentcore.api.hosts import HostInfo
+from agentcore.api.host_info import HostInfo
 from agentcore.api.login import Login, LoginState, LoginStatus
 from agentcore.api.module import Module, hookimpl
+from agentcore.api.module_data import Secrets, Storage
 from agentcore.api.readable_resource import ReadableResource
 from agentcore.api.report import Report
 from agentcore.api.requirement import (
@@ -34,23 +35,16 @@ from agentcore.api.result import ArtifactLink, Audio, EmbeddedResource, Image, T
 from agentcore.api.runtime import Runtime, WaitReason
 from agentcore.api.sandbox_requirement import SandboxRequirement
 from agentcore.api.schema_extensions import HIDDEN_FROM_MODELS, also_called, known_to_models
-from agentcore.api.secrets import Secrets, Storage
 from agentcore.api.tool import tool
 from agentcore.api.tool_context import Artifacts, ChatSession, LogLevel, Principal, ToolContext
 from agentcore.api.tool_icon import ToolIcon
 from agentcore.api.tool_view import ToolView, ViewPermission
 from agentcore.api.web import Request, Response, Route, Socket, WebComponent
-from agentcore.documents import (
-    DOCUMENT_HEAD_BYTES,
-    ArtifactLines,
-    CsvColumns,
-    DocumentKind,
-    DocumentReader,
-    DocumentText,
-    detect_document,
-    read_csv_columns,
-    seen_text,
-)
+from agentcore.documents.csv_columns import CsvColumns, read_csv_columns
+from agentcore.documents.document_reader import DocumentReader, DocumentText
+from agentcore.documents.kinds import DOCUMENT_HEAD_BYTES, DocumentKind, detect_document
+from agentcore.documents.seen_text import seen_text
+from agentcore.documents.text_lines import ArtifactLines
 from agentcore.errors import ToolError
 from agentcore.files.encoding_detection import guess_encoding
 from agentcore.files.folder import Folder
@@ -62,12 +56,15 @@ from agentcore.secrets import holds_secret
 from agentcore.secrets import mask_known_secrets as mask_secrets
 from agentcore.supervision.listening_ports import Listener, read_listening_sockets
 from agentcore.supervision.recorded_output import Excerpt, Mark, Recording, Track
-from agentcore.supervision.sandbox import CREDENTIALS, Caches, Confinement, HeldPaths, OwnHome, Sandbox, SandboxMode
+from agentcore.supervision.sandbox.caches import Caches
+from agentcore.supervision.sandbox.own_home import CREDENTIALS, OwnHome
+from agentcore.supervision.sandbox.sandbox import Confinement, HeldPaths, Sandbox, SandboxMode
 from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
 from agentcore.this_machine import can_install_packages, install_packages, is_root, package_command, run_command
 
 if TYPE_CHECKING:
-    from agentcore.supervision.control_files import ConfinedRun, ControlFiles, Quarantined, describe_quarantined
+    from agentcore.supervision.control_files.control_files import ConfinedRun, ControlFiles
+    from agentcore.supervision.control_files.quarantine import Quarantined, describe_quarantined
 
 __all__ = [
     "CREDENTIALS",

@@ -1,7 +1,7 @@
 """The definition of a tool: its name, its schema, its effects and limits."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import BaseModel
@@ -10,9 +10,10 @@ from agentcore.api.readable_resource import ReadableResource
 from agentcore.api.tool_context import ToolContext
 from agentcore.api.tool_icon import ToolIcon
 from agentcore.api.tool_view import ToolView
+from agentcore.late_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from agentcore.tool_formats import FormName
+    from agentcore.tool_formats.formats import FormName
 
 Effect = Literal["read", "write", "egress", "execute", "dangerous", "session"]
 """An effect of a call, which rules, modes and the approval view use.
@@ -272,7 +273,7 @@ class ToolDefinition:
         return self._to_form("mcp")
 
     def _to_form(self, form: "FormName") -> dict[str, Any]:
-        from agentcore.tool_formats import FORMS, LoweredSchema  # noqa: PLC0415 - a module that starts needs none of it
+        from agentcore.tool_formats.formats import FORMS, LoweredSchema  # noqa: PLC0415 - a module that starts needs none of it
 
         return FORMS[form].write(self, LoweredSchema(self.input_schema).lower_to(FORMS[form].dialect))
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel
 
-from agentcore.api.hosts import AnswerHosts, HostInfo
+from agentcore.api.host_info import AnswerHosts, HostInfo
 from agentcore.api.login import Login
+from agentcore.api.module_data import Secrets, Storage
 from agentcore.api.operation import AtMost, Matches, operation
 from agentcore.api.report import ReadReport
 from agentcore.api.requirement import Requirement
 from agentcore.api.resource import Resources
-from agentcore.api.secrets import Secrets, Storage
 from agentcore.api.tool_context import KeyScope
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.files.workspace import Workspace
@@ -20,7 +20,7 @@ from agentcore.limits import CHAT_START_CHARS, FOREIGN_INSTRUCTIONS_CHARS
 from agentcore.net.url_policy import UrlPolicy
 
 if TYPE_CHECKING:
-    from agentcore.supervision.control_files import ControlFiles
+    from agentcore.supervision.control_files.control_files import ControlFiles
 
 EventName = Annotated[str, Matches(r"[A-Za-z0-9_.-]{1,100}", "the name of an event")]
 Outcome = Annotated[str, Matches(r"[a-z][a-z0-9_]{0,63}", "a word in snake_case")]

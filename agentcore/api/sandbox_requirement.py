@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from agentcore.api.requirement import ReportProgress, RequirementInfo, RequirementStatus
 from agentcore.errors import ToolError
-from agentcore.supervision.sandbox import Sandbox
+from agentcore.supervision.sandbox.sandbox import Sandbox
 from agentcore.this_machine import can_install_packages, install_packages, package_command
 
 _PACKAGES = ("bubblewrap",)

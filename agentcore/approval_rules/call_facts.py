@@ -1,11 +1,11 @@
 """Input of the approval policy: one call with valid arguments, and what it would touch."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from agentcore.api import CallPreview, Effect, Principal, ToolDefinition
 from agentcore.api.definition import SESSION_ONLY
 from agentcore.approval_rules.decisions import ApprovalMode
+from agentcore.late_dataclasses import dataclass
 
 _CHANGES_NOTHING_OUTSIDE: frozenset[Effect] = frozenset(("read", "write"))
 
@@ -38,7 +38,7 @@ class CallFacts:
     on_behalf_of: str = ""
 
     @property
-    def is_of_foreign_machine(self) -> bool:
+    def is_from_other_machine(self) -> bool:
         """True if a foreign machine makes the call, from inside one that was sent to it, and gets the result."""
         return self.principal.kind == "host"
 
@@ -51,7 +51,7 @@ class CallFacts:
     def touches_session_only(self) -> bool:
         """True if it only touches its session's own state, or asks the user."""
         # the session is that of the chat, not the foreign machine's own
-        return self.effects == SESSION_ONLY and not self.is_of_foreign_machine
+        return self.effects == SESSION_ONLY and not self.is_from_other_machine
 
     @property
     def is_protected(self) -> bool:

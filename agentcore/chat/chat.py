@@ -17,7 +17,7 @@ from agentcore.chat.turn.turns import Turns
 from agentcore.core.core import Core
 from agentcore.core.events import Event
 from agentcore.errors import ToolError
-from agentcore.store.chat import ChatCallState
+from agentcore.store.chat.chat_rows import ChatCallState
 
 log = structlog.get_logger(__name__)
 
@@ -51,8 +51,6 @@ class Chat:
             core.events.subscribe("approval.withdrawn", self._handle_withdrawal_event),
             core.events.subscribe("stop.changed", self._handle_stop_event),
         )
-        if core.config.approvals.api_token:
-            log.warning("api_token_approves", hint="anybody who reads the token can approve calls of a model")
 
     @property
     def is_busy(self) -> bool:

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
+from agentcore.chat.chat_limits import ATTACHMENTS, CLIENT_TOOLS
 from agentcore.chat.client_tools import check_schemas
-from agentcore.chat.limits import ATTACHMENTS, CLIENT_TOOLS
 from agentcore.errors import ToolError
-from agentcore.tool_formats import LoweredSchema
+from agentcore.tool_formats.formats import LoweredSchema
 
 TOOL_NAME = r"^[a-zA-Z0-9_-]{1,64}$"
 _RESULT = re.compile(
@@ -19,20 +19,20 @@ _RESULT = re.compile(
 )
 
 
-class _Foreign(BaseModel, defer_build=True):
+class _ClientModel(BaseModel, defer_build=True):
     """A format of others: what is not known is ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class PageElement(_Foreign):
+class PageElement(_ClientModel):
     """One element of a page, by its id."""
 
     id: str
     desc: str = ""
 
 
-class PageInfo(_Foreign):
+class PageInfo(_ClientModel):
     """The page that the person looks at."""
 
     url: str | None = None
@@ -41,7 +41,7 @@ class PageInfo(_Foreign):
     selectedText: str | None = None  # noqa: N815 - the name on the wire
 
 
-class ClientTool(_Foreign):
+class ClientTool(_ClientModel):
     """A tool that runs in the client."""
 
     name: Annotated[str, Field(pattern=TOOL_NAME)]
@@ -71,7 +71,7 @@ Attachments = Annotated[
 ]
 
 
-class ChatBody(_Foreign):
+class ChatBody(_ClientModel):
     """One message of a client."""
 
     message: Annotated[str, Field(description="Text; a result of a client tool; or `{toolId, approved}`.")]
@@ -88,7 +88,7 @@ class ChatBody(_Foreign):
     attachments: Attachments = ()
 
 
-class CallAnswer(_Foreign):
+class CallAnswer(_ClientModel):
     """A person's answer to one call."""
 
     toolId: str  # noqa: N815 - the name on the wire

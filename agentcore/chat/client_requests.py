@@ -11,9 +11,10 @@ from agentcore.chat.session.live_state import Sink
 from agentcore.chat.sessions import AnsweringClient, Sessions
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.turn.turns import Outcome, Turns
-from agentcore.core.policy import Action, authorise, owner_of
+from agentcore.core.policy.authority import Action, authorise, owner_of
 from agentcore.errors import ToolError
-from agentcore.store.chat import ChatCallRow, ChatSessionRow, UserMessage
+from agentcore.store.chat.chat_rows import ChatCallRow, ChatSessionRow
+from agentcore.store.chat.message_queue import UserMessage
 
 
 class ClientRequests:

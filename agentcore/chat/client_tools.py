@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from agentcore.chat.limits import CLIENT_PATTERNS, CLIENT_SCHEMAS_BYTES
-from agentcore.core.modules.json_schema import Validate, check_cost, compile_schema
+from agentcore.chat.chat_limits import CLIENT_PATTERNS, CLIENT_SCHEMAS_BYTES
+from agentcore.core.modules.schema_compiling import Validate, check_cost, compile_schema
 from agentcore.core.modules.validation import invalid_arguments
 from agentcore.errors import ToolError
 

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from agentcore.approval_rules import ApprovalMode
+from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.chat.settings import ChatSettings
 from agentcore.core.core import Core
-from agentcore.core.review import Question, Trial, explain_policy_decision, try_rule
-from agentcore.store.chat import ChatStore
+from agentcore.core.dry_run.explanation import Question, explain_policy_decision
+from agentcore.core.dry_run.rule_trial import Trial, try_rule
+from agentcore.store.chat.chat_store import ChatStore
 
 
 async def explain_call(core: Core, settings: ChatSettings, question: Question) -> dict[str, Any]:

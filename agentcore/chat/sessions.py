@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from agentcore.api import Principal
-from agentcore.approval_rules import ApprovalMode
+from agentcore.approval_rules.decisions import ApprovalMode
+from agentcore.chat.chat_limits import QUEUED_CHARS, QUEUED_MESSAGES, TITLE_CHARS, TODOS, TODOS_BYTES
 from agentcore.chat.client_context import dump_client_tools, dump_page
 from agentcore.chat.client_messages import ClientTool, PageInfo
-from agentcore.chat.limits import QUEUED_CHARS, QUEUED_MESSAGES, TITLE_CHARS, TODOS, TODOS_BYTES
 from agentcore.chat.session import transcript
 from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.message_queue import publish_queue, queue_view
@@ -41,17 +41,10 @@ from agentcore.chat.turn.user_call import UserCall
 from agentcore.core.calls.chat_protocols import Reply
 from agentcore.core.core import Core
 from agentcore.core.event_types import ENVELOPE
-from agentcore.core.policy import PERSONS, client_in, find_reach, owner_of
+from agentcore.core.policy.authority import PERSONS, client_in, find_reach, owner_of
 from agentcore.errors import ToolError
-from agentcore.store.chat import (
-    ChatCallRow,
-    ChatMessageRow,
-    ChatSessionRow,
-    MessageTime,
-    NewMessage,
-    UsedTokens,
-    UserMessage,
-)
+from agentcore.store.chat.chat_rows import ChatCallRow, ChatMessageRow, ChatSessionRow, NewMessage, UsedTokens
+from agentcore.store.chat.message_queue import MessageTime, UserMessage
 from agentcore.valid_text import with_valid_text
 
 SentState = Literal["started", "queued", "steering"]

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
 from pydantic.config import JsonDict
 
-from agentcore.approval_rules import ApprovalMode
-from agentcore.chat.limits import PROVIDER_SILENCE_SECONDS, STEPS, TURN_TOKENS
+from agentcore.approval_rules.decisions import ApprovalMode
+from agentcore.chat.chat_limits import PROVIDER_SILENCE_SECONDS, STEPS, TURN_TOKENS
 from agentcore.chat.model.connections import (
     Connection,
     ProviderConfig,
@@ -19,10 +19,10 @@ from agentcore.chat.model.connections import (
 )
 from agentcore.chat.model.providers import DEFAULT_PROVIDER, PROVIDERS, Provider, ProviderName, provider_and_model
 from agentcore.chat.model.services import SERVICES
-from agentcore.config import AppDocument
+from agentcore.config.app_json import AppDocument
 from agentcore.errors import ToolError
 from agentcore.limits import MODEL_CHARS, MODEL_CHARS_MAX, MODEL_CHARS_MIN
-from agentcore.tool_formats import Dialect
+from agentcore.tool_formats.dialects import Dialect
 
 ToolCalling = Literal["native", "strict", "prompted"]
 """The way in which a model calls tools."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, SecretStr
 
-from agentcore.approval_rules import APPROVAL_MODES, ApprovalMode
+from agentcore.approval_rules.decisions import APPROVAL_MODES, ApprovalMode
 from agentcore.chat.model.chosen_model import ChosenModel
 from agentcore.chat.model.connections import Connection, KeyOrigin, StoredProvider, service_named
 from agentcore.chat.model.local_servers import PLACES, LocalServer, find_local_servers
@@ -20,7 +20,8 @@ from agentcore.chat.model_status import ModelStatus, find_model_status
 from agentcore.chat.session.session_view import View
 from agentcore.chat.settings import SKILLS_PART, ChatSettings, ModelChoice, ModelConfig, ToolCalling
 from agentcore.core.core import Core
-from agentcore.core.settings import SettingChange, SettingsPlan, SettingsSubject, plan_changes
+from agentcore.core.settings.settings_change import SettingChange, SettingsPlan, plan_changes
+from agentcore.core.settings.settings_document import SettingsSubject
 from agentcore.errors import ToolError
 
 _OWN = ("models", "providers", "agents")

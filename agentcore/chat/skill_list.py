@@ -6,8 +6,8 @@ from pydantic import Field
 
 from agentcore.chat.session.session_view import View
 from agentcore.chat.settings import ChatSettings
-from agentcore.chat.skills import SkillListing, Skills, SkillState, SkillStatus
 from agentcore.chat.skills.frontmatter import SkillProblem
+from agentcore.chat.skills.skills import SkillListing, Skills, SkillState, SkillStatus
 from agentcore.core.core import Core
 
 

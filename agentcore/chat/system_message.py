@@ -12,14 +12,14 @@ from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.session_view import ContextView, View
 from agentcore.chat.sessions import Sessions
 from agentcore.chat.settings import ChatSettings, ModelChoice
-from agentcore.chat.system import SystemChoice, SystemPart, plan_system, resolve_modules_and_host
+from agentcore.chat.system.parts import SystemChoice, SystemPart, plan_system, resolve_modules_and_host
 from agentcore.chat.turn.context_shares import DefinitionBudget, folder_chars
 from agentcore.chat.turn.prompts import system_message
 from agentcore.chat.turn.toolbox import Toolbox
 from agentcore.chat.untrusted_text import use_mark
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
-from agentcore.store.chat import ChatSessionRow
+from agentcore.store.chat.chat_rows import ChatSessionRow
 
 _FIXED = frozenset(("tools", "page", "mode"))
 """Parts that come from the model, the client and the approval mode, and cannot be left out."""

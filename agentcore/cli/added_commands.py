@@ -25,7 +25,7 @@ class AddedCommands:
         self._last = ""
 
     def read_settings(self, config_path: "Path", key: str) -> Mapping[str, Any]:
-        from agentcore.config import module_settings
+        from agentcore.config.settings_of_modules import module_settings
         from agentcore.core.discovery.families import load_config
 
         return module_settings(load_config(config_path, os.environ), key).values

@@ -90,8 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except Exception:  # noqa: BLE001 - a defect; a thread that a module has left must not hold the end here either
         sys.excepthook(*sys.exc_info())
         code = ExitCode.CALL_FAILED
-    if "agentcore.core.containment.process_exit" in sys.modules:  # modules may have run in this process
-        from agentcore.core.containment import exit_process
+    if "agentcore.core.module_code.process_exit" in sys.modules:  # modules may have run in this process
+        from agentcore.core.module_code.process_exit import exit_process
 
         exit_process(code)
     sys.exit(code)

@@ -102,7 +102,7 @@ def store_module_output(state: Path) -> Iterator[None]:
         yield
         return
     from agentcore.encoding import to_json
-    from agentcore.store.state import LogFile
+    from agentcore.store.state.log_file import LogFile
 
     file = LogFile(state)
 
@@ -177,7 +177,7 @@ class _ModuleOutput(io.TextIOBase):
         return _STDOUT
 
     def write(self, text: str) -> int:
-        from agentcore.core.containment import current_owner
+        from agentcore.core.module_code.ownership import current_owner
 
         owner = current_owner()
         with self._lock:

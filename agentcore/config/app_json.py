@@ -9,7 +9,7 @@ from pydantic.config import JsonDict
 from agentcore.api.config_model import ConfigModel, ModuleNames
 from agentcore.approval_rules.criteria import KINDS
 from agentcore.approval_rules.decisions import ApprovalMode, DecisionKind
-from agentcore.config.hosts import HostConfig, check_claims
+from agentcore.config.host_config import HostConfig, check_claims
 from agentcore.files.path_text import PathText
 from agentcore.limits import (
     CALL_SECONDS,

@@ -1,21 +1,22 @@
 """Loading of app.json: read, overridden by the environment, validated, with the origin of each value."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic import PrivateAttr, ValidationError
 
 from agentcore.config.app_json import AppDocument, resolve_config_path
+from agentcore.config.config_errors import ConfigError
 from agentcore.config.config_file import ConfigFile, set_value
 from agentcore.config.environment import Variable, merge_variables, read_variables
-from agentcore.config.errors import ConfigError
-from agentcore.config.families import with_families
+from agentcore.config.family_keys import with_families
 from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import DEFAULT, Layers, Origin, Origins
 from agentcore.config.problems import problems_of
 from agentcore.config.references import refuse_references
+from agentcore.late_dataclasses import dataclass
 
 DEFAULT_FILE = Path("app.json")
 """Default location of app.json: the current folder."""

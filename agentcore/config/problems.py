@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from agentcore.config.errors import ConfigProblem
+from agentcore.config.config_errors import ConfigProblem
 from agentcore.config.fields import Model, find_near_key, keys_of, model_inside, secrets_in
 from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import DEFAULT, Origins

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from agentcore.config.families import SECRET_PARTS
+from agentcore.config.family_keys import SECRET_PARTS
 from agentcore.config.fields import Model, secrets_in
 from agentcore.secrets import find_written_secrets
 

@@ -11,7 +11,7 @@ import structlog
 from agentcore.api import Effect, Module, Principal, ToolDefinition
 from agentcore.config.app_json import ApprovalsConfig
 from agentcore.config.loading import AppConfig
-from agentcore.config.workspace import open_workspace
+from agentcore.config.workspace_roots import open_workspace
 from agentcore.core.approvals.approval_queue import ApprovalQueue
 from agentcore.core.approvals.client_pairings import Pairings
 from agentcore.core.approvals.definition_review import DefinitionReview
@@ -21,19 +21,21 @@ from agentcore.core.approvals.policy_changes import PolicyChanges
 from agentcore.core.calls.call import CallOutcome, CallRequest, Notify
 from agentcore.core.calls.calls import Calls
 from agentcore.core.calls.chat_protocols import ConversationSlot
-from agentcore.core.containment.containment import report_loop_error
-from agentcore.core.containment.ownership import track_owners
-from agentcore.core.containment.threads import worker_threads
 from agentcore.core.discovery.families import nameless_blocks
+from agentcore.core.dry_run.call_review import CallReview
+from agentcore.core.dry_run.completing import Completed, Completion
 from agentcore.core.event_loop.guard import LoopGuard
 from agentcore.core.event_loop.watchdog import Watchdog
 from agentcore.core.events import Event, EventBus
+from agentcore.core.module_code.containment import report_loop_error
+from agentcore.core.module_code.ownership import track_owners
+from agentcore.core.module_code.threads import worker_threads
 from agentcore.core.modules.host_protocols import ModuleHost, ModuleHosts, NoModuleHosts
 from agentcore.core.modules.lifecycle import Lifecycle
 from agentcore.core.modules.module_record import ModuleRecord, RegisteredTool
+from agentcore.core.modules.module_routes import RouteTable
 from agentcore.core.modules.module_runtime import HostServices
 from agentcore.core.modules.modules import Modules
-from agentcore.core.modules.routes import RouteTable
 from agentcore.core.modules.source_choice import SourceChoice
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.core.policy.approval_policy import ApprovalPolicy
@@ -41,22 +43,21 @@ from agentcore.core.policy.authority import authorise
 from agentcore.core.policy.page_scripts import PageScripts
 from agentcore.core.requirements import Requirements
 from agentcore.core.resources.registry import ResourceRegistry
-from agentcore.core.resources.tabs import Tabs
+from agentcore.core.resources.tab_strip import Tabs
 from agentcore.core.resources.used_indexes import UsedIndexes
-from agentcore.core.review.call_review import CallReview
-from agentcore.core.review.completing import Completed, Completion
 from agentcore.core.storage_usage import StorageUse, measure_storage
 from agentcore.errors import ToolError
 from agentcore.files.listing import WorkspaceFiles
 from agentcore.net.url_policy import OwnOrigins
-from agentcore.store.record import RecordKeeper, RecordLimits, make_notice_row
-from agentcore.store.state import StateDir
+from agentcore.store.record.call_row import make_notice_row
+from agentcore.store.record.retention import RecordKeeper, RecordLimits
 from agentcore.store.state.loop_report import read_loop_report
+from agentcore.store.state.state_dir import StateDir
 from agentcore.store.store import Store
 from agentcore.supervision.blocking_module import Holder
 
 if TYPE_CHECKING:
-    from agentcore.supervision.control_files import ControlFiles, ControlReport
+    from agentcore.supervision.control_files.control_files import ControlFiles, ControlReport
 
 log = structlog.get_logger(__name__)
 
@@ -285,7 +286,7 @@ class Core:
     def control_files(self) -> "ControlFiles":
         """The guard of control files; created for the first confined program, or for what an earlier server left."""
         if self._control_files is None:
-            from agentcore.supervision.control_files import ControlFiles  # noqa: PLC0415 - as above
+            from agentcore.supervision.control_files.control_files import ControlFiles  # noqa: PLC0415 - as above
 
             self._control_files = ControlFiles(self.workspace, self._control_files_state, self.report_control_files)
         return self._control_files
@@ -502,7 +503,8 @@ class Core:
 
     async def _save_effects(self, module: str, effects: Mapping[tuple[str, ...], Collection[Effect]]) -> None:
         # a start needs none of it
-        from agentcore.core.settings import SettingChange, save_block_settings, to_json_pointer  # noqa: PLC0415
+        from agentcore.core.settings.display import to_json_pointer  # noqa: PLC0415
+        from agentcore.core.settings.settings_change import SettingChange, save_block_settings  # noqa: PLC0415
 
         path = self.modules.find_block(module)
         changes = [SettingChange((*path, *setting), sorted(each)) for setting, each in effects.items()]

@@ -9,7 +9,7 @@ from typing import Any
 
 import structlog
 
-from agentcore.core.containment.foreign_error import log_failure
+from agentcore.core.module_code.module_error import log_failure
 from agentcore.encoding import to_json
 from agentcore.limits import EVENTS_KEPT, EVENTS_KEPT_BYTES, MODULE_EVENTS_KEPT_BYTES
 

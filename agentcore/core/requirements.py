@@ -5,7 +5,6 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -14,14 +13,16 @@ import structlog
 from agentcore.api import Background, Principal
 from agentcore.api.requirement import LocalizedText, RequirementInfo, RequirementStatus
 from agentcore.core.approvals.policy_changes import PolicyChange, PolicyChanges, Proposal
-from agentcore.core.containment.requirement import ModuleRequirement
+from agentcore.core.declarations.module_requirement import ModuleRequirement
 from agentcore.core.events import Event, EventBus
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.errors import ToolError
-from agentcore.store.record import Record
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.record.call_row import make_notice_row
-from agentcore.store.state import StateDir, read_private_file, write_private_file
+from agentcore.store.record.record import Record
+from agentcore.store.state.private_file import read_private_file, write_private_file
+from agentcore.store.state.state_dir import StateDir
 
 log = structlog.get_logger(__name__)
 

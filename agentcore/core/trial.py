@@ -2,16 +2,17 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from agentcore.api import Report, ToolDefinition
 from agentcore.config.loading import AppConfig
-from agentcore.core.containment.report import read_report
 from agentcore.core.core import Core
+from agentcore.core.declarations.module_report import read_report
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.errors import ToolError
-from agentcore.store.state import STATE_DIR_VARIABLE, StateDir
+from agentcore.late_dataclasses import dataclass
+from agentcore.store.state.state_dir import STATE_DIR_VARIABLE, StateDir
 
 
 @dataclass(frozen=True)

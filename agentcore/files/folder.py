@@ -8,12 +8,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, Self
 
 from agentcore.files.open_file import OpenFile, regular_file
 from agentcore.files.renaming import rename_new
+from agentcore.late_dataclasses import dataclass
 
 EntryKind = Literal["file", "directory", "symlink", "other"]
 

@@ -11,11 +11,11 @@ from typing import Self, TypeAlias
 
 from agentcore.errors import ToolError
 from agentcore.files import folder, location, open_file
-from agentcore.files.errors import file_error, file_errors
 from agentcore.files.git_leads import GitLeads
 from agentcore.files.location import Root, split_absolute, split_path
 from agentcore.files.names import read_name, show_name
 from agentcore.files.near_paths import find_nearest, find_spelling
+from agentcore.files.os_errors import file_error, file_errors
 from agentcore.files.protection import (
     CONTROL_FILE,
     MODULES_FOLDER,

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from agentcore.api.hosts import HostInfo
+from agentcore.api.host_info import HostInfo
+from agentcore.config.host_config import ProcessHostConfig, RemoteHostConfig
 from agentcore.config.host_kinds import load_kind
-from agentcore.config.hosts import ProcessHostConfig, RemoteHostConfig
 from agentcore.config.loading import AppConfig
 from agentcore.core.core import Core
 from agentcore.core.declarations.hosted_names import pool_of
 from agentcore.core.modules.host_protocols import HostReport, ModuleHost
 from agentcore.errors import ToolError
-from agentcore.hosts.foreign_machines.machine_registry import Machines
-from agentcore.hosts.foreign_machines.machine_services import MachineServices
+from agentcore.hosts.machines.machine_registry import Machines
+from agentcore.hosts.machines.machine_services import MachineServices
 
 # What hosts need is imported with the first one: most servers have none.
 if TYPE_CHECKING:
-    from agentcore.hosts.foreign_machines.foreign_machine import Machine
-    from agentcore.hosts.groups.group import Group
+    from agentcore.hosts.machines.machine import Machine
+    from agentcore.hosts.pools.pool import Pool
     from agentcore.hosts.server_side.process_host import ProcessHost
 
 log = structlog.get_logger(__name__)
@@ -51,7 +51,7 @@ class Hosts:
         self._of: dict[str, str] = {module: name for name, host in config.hosts.items() for module in host.claimed}
         self._core: Core | None = None
         self._machines: Machines | None = None
-        self._pools: dict[str, Group] = {}
+        self._pools: dict[str, Pool] = {}
 
     @property
     def machines(self) -> "Machines":
@@ -90,7 +90,7 @@ class Hosts:
         )
 
     def _add_configured_hosts(self, core: Core, of_machines: MachineServices) -> None:
-        from agentcore.hosts.groups.group import Group  # noqa: PLC0415 - as above
+        from agentcore.hosts.pools.pool import Pool  # noqa: PLC0415 - as above
         from agentcore.hosts.server_side.process_host import ProcessHost  # noqa: PLC0415
         from agentcore.hosts.server_side.process_host_services import ProcessHostServices  # noqa: PLC0415
 
@@ -114,7 +114,7 @@ class Hosts:
                 )
             else:
                 kind = load_kind(config.kind)
-                self._pools[name] = Group(
+                self._pools[name] = Pool(
                     name,
                     config,
                     kind,
@@ -168,7 +168,7 @@ class Hosts:
             ToolError: `host_not_found`; `host_in_pool`: its pool controls its access.
         """
         if pool_of(name) in self._pools:
-            from agentcore.hosts.groups.group_host import host_in_pool  # noqa: PLC0415 - as above
+            from agentcore.hosts.pools.pool_host import host_in_pool  # noqa: PLC0415 - as above
 
             raise host_in_pool(name)
         await self.machines.unpair_host(name)

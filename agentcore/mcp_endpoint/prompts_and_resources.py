@@ -11,9 +11,9 @@ import mcp_types as types
 
 from agentcore.api import ArtifactLink, EmbeddedResource, Image, ReadableResource, Text, ToolDefinition
 from agentcore.core.calls.call import CallOutcome
+from agentcore.core.dry_run.completing import Completed
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.core.modules.tool_registry import ToolRegistry
-from agentcore.core.review import Completed
 from agentcore.errors import ToolError
 from agentcore.limits import RESOURCE_URI_CHARS
 from agentcore.mcp_endpoint.caller import Caller

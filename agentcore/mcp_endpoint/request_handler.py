@@ -43,17 +43,17 @@ from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.limits import APPROVAL_SECONDS
-from agentcore.mcp_endpoint.artifacts import ClientArtifacts
+from agentcore.mcp_endpoint.app_views import VIEW_URI, shows_views, view_contents, with_data
 from agentcore.mcp_endpoint.caller import Caller
-from agentcore.mcp_endpoint.calls import ClientCalls
+from agentcore.mcp_endpoint.client_artifacts import ClientArtifacts
+from agentcore.mcp_endpoint.client_calls import ClientCalls
 from agentcore.mcp_endpoint.inputs import DirectInputs, Inputs, NoInputs, can_be_asked
+from agentcore.mcp_endpoint.mcp_results import ARTIFACT_URI, to_error, to_mcp
 from agentcore.mcp_endpoint.progress_notifications import CallReporter, ClientReporter
 from agentcore.mcp_endpoint.prompts_and_resources import Served, to_completion, to_contents, to_prompt
-from agentcore.mcp_endpoint.results import ARTIFACT_URI, to_error, to_mcp
 from agentcore.mcp_endpoint.rounds import ApprovalRequired, Rounds
 from agentcore.mcp_endpoint.subscriptions import Watching
 from agentcore.mcp_endpoint.tool_catalog import CALL_TOOL, Catalog
-from agentcore.mcp_endpoint.views import VIEW_URI, shows_views, view_contents, with_data
 
 _NAME = "agentcore"
 _CHANGES: Mapping[str, Callable[[], ToolsListChanged | PromptsListChanged | ResourcesListChanged]] = {

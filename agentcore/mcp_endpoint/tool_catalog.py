@@ -15,10 +15,10 @@ from agentcore.chat.turn.toolbox import FIND_TOOLS, choose_tools
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.errors import ToolError
+from agentcore.mcp_endpoint.app_views import FOR_VIEWS, view_meta, view_uri
 from agentcore.mcp_endpoint.caller import Caller, matches_patterns
-from agentcore.mcp_endpoint.views import FOR_VIEWS, view_meta, view_uri
 from agentcore.near_names import near_names, shorten_name, unknown_name
-from agentcore.tool_formats import FORMS, LoweredSchema
+from agentcore.tool_formats.formats import FORMS, LoweredSchema
 
 CALL_TOOL = "call_tool"
 """Calls a tool that `find_tools` has found, for clients that request their list of tools only once."""

@@ -1,8 +1,8 @@
 """Policy changes: applied at once for principals with that right, else only after the user confirms them."""
 
 from agentcore.api import Principal
-from agentcore.core.approvals import Apply, PolicyChanges, Proposal
-from agentcore.core.policy import authorise
+from agentcore.core.approvals.policy_changes import Apply, PolicyChanges, Proposal
+from agentcore.core.policy.authority import authorise
 from agentcore.errors import ToolError
 
 

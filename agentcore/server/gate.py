@@ -1,7 +1,6 @@
 """Access control for requests, in one place: checks Host, then Origin, then the credential."""
 
 import hmac
-from dataclasses import dataclass
 from http import HTTPStatus
 
 from aiohttp import hdrs, web
@@ -9,19 +8,14 @@ from multidict import CIMultiDictProxy, istr
 from pydantic import SecretStr
 
 from agentcore.api.tool_context import Principal, PrincipalKind
+from agentcore.late_dataclasses import dataclass
 from agentcore.server.addresses import Addresses
 from agentcore.server.http.cross_origin import allow_cross_origin
-from agentcore.server.http.limits import Hits
 from agentcore.server.http.refusal import Refusal
-from agentcore.store.credentials import (
-    HOST_KEY_PREFIX,
-    KEY_PREFIX,
-    ClientKeys,
-    HostKeys,
-    KnownClient,
-    KnownHost,
-    PageSessions,
-)
+from agentcore.server.http.server_limits import Hits
+from agentcore.store.credentials.client_keys import KEY_PREFIX, ClientKeys, KnownClient
+from agentcore.store.credentials.host_keys import HOST_KEY_PREFIX, HostKeys, KnownHost
+from agentcore.store.credentials.page_sessions import PageSessions
 
 SESSION_HEADER = istr("X-Agentcore-Session")
 """Header for the part of a page session that is not a cookie."""

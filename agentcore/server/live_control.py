@@ -5,19 +5,19 @@ approval. A script in the page could open one too: once such a script has run, e
 once per module. Watching needs none: a route that declares which messages only watch is open, all others are blocked.
 """
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
 from agentcore.api import Principal
-from agentcore.core.approvals import PolicyChange, PolicyChanges, Proposal
+from agentcore.core.approvals.policy_changes import PolicyChange, PolicyChanges, Proposal
 from agentcore.core.modules.module_record import ModuleRecord
+from agentcore.core.modules.module_routes import ModuleRoute
 from agentcore.core.modules.modules import Modules
-from agentcore.core.modules.routes import ModuleRoute
 from agentcore.core.modules.tool_registry import ToolRegistry
-from agentcore.core.policy import PageScripts
+from agentcore.core.policy.page_scripts import PageScripts
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.server.confirmation import propose_change
 
 _READING = frozenset(("GET", "HEAD"))

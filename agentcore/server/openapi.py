@@ -8,10 +8,10 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from agentcore import __version__
-from agentcore.core.modules.routes import ModuleRoute
-from agentcore.core.policy import scopes_for
+from agentcore.core.modules.module_routes import ModuleRoute
+from agentcore.core.policy.authority import scopes_for
 from agentcore.server.http.response import JSON
-from agentcore.server.modules.openapi import (
+from agentcore.server.modules.module_openapi import (
     PLACEHOLDER,
     client_key,
     describe_modules,

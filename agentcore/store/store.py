@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-from agentcore.store.approvals.store import ApprovalStore
-from agentcore.store.artifacts.artifacts import ArtifactStore
-from agentcore.store.chat.store import ChatStore
+from agentcore.late_dataclasses import dataclass
+from agentcore.store.approvals.approval_store import ApprovalStore
+from agentcore.store.artifacts.artifact_store import ArtifactStore
+from agentcore.store.chat.chat_store import ChatStore
 from agentcore.store.credentials.client_keys import ClientKeys
 from agentcore.store.credentials.host_keys import HostKeys
 from agentcore.store.credentials.page_sessions import PageSessions

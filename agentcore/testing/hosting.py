@@ -6,22 +6,23 @@ import re
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import pydantic_core
 
 from agentcore.api import Module, Principal, ToolDefinition, ToolResult
-from agentcore.config import AppConfig, prepare_roots
-from agentcore.core.approvals import ApprovalRequest, Verdict
+from agentcore.config.loading import AppConfig
+from agentcore.config.workspace_roots import prepare_roots
+from agentcore.core.approvals.request import ApprovalRequest, Verdict
 from agentcore.core.calls.call import CallOutcome, CallRequest, ModelReader
 from agentcore.core.core import Core
 from agentcore.core.discovery.families import load_config
 from agentcore.core.discovery.installed import installed_entries
-from agentcore.core.modules.json_schema import Validate, compile_schema
+from agentcore.core.modules.schema_compiling import Validate, compile_schema
 from agentcore.hosts.hosts import Hosts
-from agentcore.store.state import STATE_DIR_VARIABLE, StateDir
+from agentcore.late_dataclasses import dataclass
+from agentcore.store.state.state_dir import STATE_DIR_VARIABLE, StateDir
 from agentcore.testing.events import EventLog
 
 ModuleLike = Module | type[Module] | str

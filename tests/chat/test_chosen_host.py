@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from agentcore.core.approvals import Verdict
+from agentcore.core.approvals.request import Verdict
 from agentcore.core.modules.module_record import Offer
 from tests.chat.test_clients import paired
 from tests.machines import Machine, agentcore, joined

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agentcore.api import Module, ToolContext, tool
-from agentcore.core.approvals import Verdict
+from agentcore.core.approvals.request import Verdict
 from tests.chat.notes import Notes
 from tests.chat.test_client_tools import ARGUMENTS, CLICK, MORE
 from tests.chat.test_clients import paired

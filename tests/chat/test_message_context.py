@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agentcore.chat.limits import QUEUED_CHARS
+from agentcore.chat.chat_limits import QUEUED_CHARS
 from tests.chat.test_client_tools import CLICK, MORE, PAGE
 from tests.chat.test_conversations import of_type
 from tests.chat.test_message_queue import open_busy  # noqa: F401 - a fixture

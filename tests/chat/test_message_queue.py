@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agentcore.chat.limits import QUEUED_MESSAGES
+from agentcore.chat.chat_limits import QUEUED_MESSAGES
 from agentcore.core.approvals.approval_queue import Verdict
 from tests.chat.test_conversations import Shelf, of_type
 from tests.support.provider import spoken

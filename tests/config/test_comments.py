@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentcore.config import without_comments
+from agentcore.config.comments import without_comments
 
 pytestmark = pytest.mark.spec("P3")
 

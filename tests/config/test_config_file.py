@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from agentcore.config.config_errors import ConfigChangedError, ConfigError
 from agentcore.config.config_file import FILE_BYTES, ConfigFile, set_value
-from agentcore.config.errors import ConfigChangedError, ConfigError
 
 TEXT = '{\r\n\t"modules": ["a"],   \r\n\t"x": {"ä": 1}\r\n}'
 

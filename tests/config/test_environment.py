@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agentcore.config.errors import ConfigError
+from agentcore.config.config_errors import ConfigError
 from agentcore.config.loading import AppConfig, load_config
 
 

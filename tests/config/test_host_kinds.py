@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentcore.config.errors import ConfigError, ConfigProblem
+from agentcore.config.config_errors import ConfigError, ConfigProblem
 from agentcore.config.loading import AppConfig, load_config
 
 RACK = """

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agentcore.config.errors import PROBLEMS_SHOWN, ConfigError, ConfigProblem
+from agentcore.config.config_errors import PROBLEMS_SHOWN, ConfigError, ConfigProblem
 from agentcore.config.json_source import JsonPath
 from agentcore.config.loading import AppConfig, load_config, set_modules
 

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, field_validator, model_validator
 from structlog.testing import capture_logs
 
 from agentcore.api import BaseModel, Field, Module, SecretStr
-from agentcore.config.errors import ConfigError
+from agentcore.config.config_errors import ConfigError
 from agentcore.config.loading import load_config
 from agentcore.config.settings_of_modules import RawSettings, module_settings, validate_settings
 

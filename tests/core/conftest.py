@@ -12,7 +12,7 @@ import pytest
 from agentcore.api import Module
 from agentcore.core.core import Core
 from agentcore.core.discovery.families import load_config
-from agentcore.store.state import StateDir
+from agentcore.store.state.state_dir import StateDir
 from tests.core.installing import Site
 
 MakeHost = Callable[..., Awaitable[Core]]

@@ -15,7 +15,7 @@ from agentcore.api.tool_context import Principal
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.core import Core
 from agentcore.core.discovery.families import load_config
-from agentcore.store.state import StateDir
+from agentcore.store.state.state_dir import StateDir
 
 HOSTS = 50
 

@@ -13,13 +13,13 @@ import pytest
 
 from agentcore.api import Module, ResourceUse, ToolContext, ToolError, ToolResult, tool
 from agentcore.api.tool_context import Principal
-from agentcore.config import prepare_roots
+from agentcore.config.workspace_roots import prepare_roots
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.core import Core
 from agentcore.hosts.hosts import Hosts
 from agentcore.hosts.wire.socket_file import short_name
-from agentcore.store.state import StateDir
 from agentcore.store.state.private_file import read_private_file
+from agentcore.store.state.state_dir import StateDir
 from agentcore.testing.hosting import HostPlan, running_host
 from tests.hosts.test_killed_server import hosts_of
 

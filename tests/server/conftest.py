@@ -21,7 +21,7 @@ from agentcore.core.discovery.families import load_config
 from agentcore.hosts.hosts import Hosts
 from agentcore.server.app import create_app
 from agentcore.server.http.application import ServerApplication
-from agentcore.store.state import StateDir
+from agentcore.store.state.state_dir import StateDir
 from agentcore.testing import EventLog
 from tests.declared_events import undeclared
 from tests.server import served

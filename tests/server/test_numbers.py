@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentcore.core.settings.json_schema import installed_schema
+from agentcore.core.settings.app_schema import installed_schema
 
 HUGE = 10**30
 REPOSITORY = Path(__file__).parents[2]

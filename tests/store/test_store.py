@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agentcore.store.record import CallRow
+from agentcore.store.record.call_row import CallRow
 from agentcore.store.record.query import RecordFilter
-from agentcore.store.state import StateDir
+from agentcore.store.state.state_dir import StateDir
 from agentcore.store.store import Store
 
 

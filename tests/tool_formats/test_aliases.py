@@ -3,7 +3,7 @@ import json
 import pytest
 
 from agentcore.api import BaseModel, Field, ToolDefinition, also_called, known_to_models
-from agentcore.tool_formats import LoweredSchema
+from agentcore.tool_formats.formats import LoweredSchema
 
 
 class _Edit(BaseModel):

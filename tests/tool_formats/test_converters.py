@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from agentcore.tool_formats import DIALECTS, FORMS, LoweredSchema, check_tool, lower_schema
+from agentcore.tool_formats.check import check_tool
+from agentcore.tool_formats.dialect_schema import lower_schema
+from agentcore.tool_formats.dialects import DIALECTS
+from agentcore.tool_formats.formats import FORMS, LoweredSchema
 from tests.tool_formats.test_lowering import SCHEMAS, object_of
 from tests.tool_formats.tiny_gguf import write_model
 

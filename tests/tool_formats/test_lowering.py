@@ -9,7 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.api import ToolDefinition
-from agentcore.tool_formats import DIALECTS, FORMS, LoweredSchema, check_tool, lower_schema
+from agentcore.tool_formats.check import check_tool
+from agentcore.tool_formats.dialect_schema import lower_schema
+from agentcore.tool_formats.dialects import DIALECTS
+from agentcore.tool_formats.formats import FORMS, LoweredSchema
 from agentcore.tool_formats.grammar_pattern import grammar_pattern
 from agentcore.tool_formats.keywords import LISTS, MAPS, SINGLES
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import structlog
 
-from agentcore.store.state import read_private_file, write_private_file
+from agentcore.store.state.private_file import read_private_file, write_private_file
 
 log = structlog.get_logger(__name__)
 

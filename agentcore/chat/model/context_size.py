@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 from pydantic_ai.models import Model
 
-from agentcore.chat.limits import CONTEXT_LIST_SECONDS
+from agentcore.chat.chat_limits import CONTEXT_LIST_SECONDS
 from agentcore.chat.model.provider_models import ask_for_list
 from agentcore.chat.settings import ModelChoice
 from agentcore.errors import ToolError

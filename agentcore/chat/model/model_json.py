@@ -3,10 +3,10 @@
 import json
 from typing import Any, NamedTuple
 
-from agentcore.chat.limits import ARGUMENTS_CHARS
+from agentcore.chat.chat_limits import ARGUMENTS_CHARS
 from agentcore.errors import ToolError
 from agentcore.strict_json import decode_json
-from agentcore.tool_formats import LoweredSchema
+from agentcore.tool_formats.formats import LoweredSchema
 
 
 class ReadArguments(NamedTuple):

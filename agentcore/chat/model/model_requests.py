@@ -45,7 +45,7 @@ from agentcore.chat.model.tool_support import ToolSupport
 from agentcore.chat.model.valid_response import valid_response
 from agentcore.chat.settings import ModelChoice
 from agentcore.errors import ToolError
-from agentcore.tool_formats import Dialect
+from agentcore.tool_formats.dialects import Dialect
 from agentcore.valid_text import TextChunks
 
 log = structlog.get_logger(__name__)

@@ -10,8 +10,8 @@ from agentcore.chat.settings import AgentConfig
 from agentcore.core.declarations.definitions import RESERVED_NAMES
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.core.modules.tool_registry import ToolRegistry
-from agentcore.store.chat import CallKind
-from agentcore.tool_formats import LoweredSchema
+from agentcore.store.chat.chat_rows import CallKind
+from agentcore.tool_formats.formats import LoweredSchema
 
 
 class OfferedTool(NamedTuple):

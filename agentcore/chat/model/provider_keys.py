@@ -11,7 +11,7 @@ from pydantic import ConfigDict, SecretStr, TypeAdapter, ValidationError
 from agentcore.chat.model.connections import ProviderId, StoredProvider
 from agentcore.chat.model.services import SERVICES
 from agentcore.errors import ToolError
-from agentcore.store.state import read_private_file, write_private_file
+from agentcore.store.state.private_file import read_private_file, write_private_file
 
 log = structlog.get_logger(__name__)
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
-from agentcore.chat.limits import CALLS_IN_A_TURN
+from agentcore.chat.chat_limits import CALLS_IN_A_TURN
 from agentcore.chat.model.loose_json import decode_loosely
 
 _NAMES = ("tool_name", "name", "tool", "function")

@@ -8,7 +8,7 @@ from typing import Any
 import aiohttp
 import structlog
 
-from agentcore.chat.limits import CONTEXT_LIST_SECONDS
+from agentcore.chat.chat_limits import CONTEXT_LIST_SECONDS
 from agentcore.chat.model.provider_models import read_answer
 from agentcore.chat.model.text_tool_call_parsing import parse_written
 from agentcore.chat.settings import ModelChoice

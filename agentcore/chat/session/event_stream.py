@@ -8,7 +8,7 @@ from agentcore.chat.session.session_view import ModelWaitView
 from agentcore.chat.texts import Locale, localized_text
 from agentcore.core.events import EventBus
 from agentcore.errors import ToolError
-from agentcore.store.chat import UsedTokens
+from agentcore.store.chat.chat_rows import UsedTokens
 
 if TYPE_CHECKING:
     from agentcore.chat.model.prompt_progress import PromptProgress

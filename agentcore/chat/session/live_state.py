@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentcore.chat.session.model_scales import ModelScales
-from agentcore.chat.session.questions import Questions
+from agentcore.chat.session.session_questions import Questions
 from agentcore.chat.session.session_view import ModelWaitView, QuestionView
 from agentcore.chat.session.turn_lock import TurnLock
 from agentcore.core.calls.call import ModelReader

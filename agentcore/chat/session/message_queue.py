@@ -3,7 +3,7 @@
 from agentcore.chat.client_context import ClientContext, build_page_view
 from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.session_view import QueuedMessageView, QueueView
-from agentcore.store.chat import ChatStore
+from agentcore.store.chat.chat_store import ChatStore
 
 
 async def queue_view(chats: ChatStore, session_id: str) -> QueueView:

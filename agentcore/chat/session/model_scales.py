@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
-from agentcore.chat.limits import CONTEXT_TOKENS_MIN
+from agentcore.chat.chat_limits import CONTEXT_TOKENS_MIN
 
 _MODELS_KEPT = 8
 _REFUSED_KEPT = 64

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from agentcore.approval_rules import ApprovalMode
-from agentcore.store.chat import MessageTime
+from agentcore.approval_rules.decisions import ApprovalMode
+from agentcore.store.chat.message_queue import MessageTime
 
 CallState = Literal["new", "waiting", "running", "done", "rejected", "failed", "interrupted", "cancelled"]
 

@@ -4,10 +4,10 @@ import json
 from base64 import b64decode
 from typing import Any
 
-from agentcore.chat.limits import KEPT_BLOCK_BYTES
+from agentcore.chat.chat_limits import KEPT_BLOCK_BYTES
 from agentcore.errors import ToolError
-from agentcore.store.artifacts import ArtifactStore
-from agentcore.store.chat import ChatCallRow
+from agentcore.store.artifacts.artifact_store import ArtifactStore
+from agentcore.store.chat.chat_rows import ChatCallRow
 
 
 class ResultShrinker:

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from agentcore.chat.session.session_view import AttachmentView, CallState, CallView, MessageView, PageView
-from agentcore.store.chat import ChatCallRow, ChatMessageRow, NewMessage
+from agentcore.store.chat.chat_rows import ChatCallRow, ChatMessageRow, NewMessage
 
 STOPPED = "stopped"
 """Metadata key of a stored answer that the user stopped."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from agentcore.chat.limits import SKILL_HEAD_CHARS
+from agentcore.chat.chat_limits import SKILL_HEAD_CHARS
 
 SKILL_FILE = "SKILL.md"
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from agentcore.chat.limits import SKILLS_TOLD_CHARS
+from agentcore.chat.chat_limits import SKILLS_TOLD_CHARS
 from agentcore.chat.skills.frontmatter import SKILL_FILE, SkillHead
 from agentcore.chat.texts import result_text
 from agentcore.errors import ToolError

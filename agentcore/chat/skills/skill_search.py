@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from agentcore.chat.limits import (
+from agentcore.chat.chat_limits import (
     SKILL_BYTES,
     SKILL_DEPTH,
     SKILL_FILE_BYTES,

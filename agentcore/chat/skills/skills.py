@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from agentcore.chat.limits import SKILLS_PROPOSED
+from agentcore.chat.chat_limits import SKILLS_PROPOSED
 from agentcore.chat.skills.frontmatter import SKILL_FILE, SkillHead, SkillProblem, parse_skill
 from agentcore.chat.skills.offered import Skill
 from agentcore.chat.skills.skill_search import WORKSPACE_FOLDERS, FoundSkill, SkillSource, find_skills

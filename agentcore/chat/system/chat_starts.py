@@ -5,7 +5,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict
 
 from agentcore.core.core import Core
-from agentcore.store.chat import ChatSessionRow
+from agentcore.store.chat.chat_rows import ChatSessionRow
 
 
 class StartText(BaseModel, defer_build=True):

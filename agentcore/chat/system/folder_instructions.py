@@ -4,7 +4,7 @@ import codecs
 from typing import NamedTuple
 
 from agentcore.api import Workspace
-from agentcore.chat.limits import FOLDER_INSTRUCTIONS_CHARS
+from agentcore.chat.chat_limits import FOLDER_INSTRUCTIONS_CHARS
 from agentcore.errors import ToolError
 
 FILES = ("AGENTS.md", "CLAUDE.md")

@@ -7,9 +7,9 @@ from typing import NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from agentcore.approval_rules import ApprovalMode
+from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.chat.settings import SKILL_PART, SKILLS_PART, AgentConfig
-from agentcore.chat.skills import Skill, shorten_descriptions
+from agentcore.chat.skills.offered import Skill, shorten_descriptions
 from agentcore.chat.system.chat_starts import ChatStarts, StartText
 from agentcore.chat.system.folder_instructions import FolderText
 from agentcore.chat.system.sources import SystemSources, read_sources
@@ -18,7 +18,7 @@ from agentcore.chat.untrusted_text import mark_untrusted
 from agentcore.core.core import Core
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.modules.tool_registry import HostFacts, ToolRegistry
-from agentcore.store.chat import ChatSessionRow
+from agentcore.store.chat.chat_rows import ChatSessionRow
 
 
 class SystemPart(NamedTuple):

@@ -7,7 +7,8 @@ from datetime import datetime
 from functools import cache
 from typing import NamedTuple
 
-from agentcore.chat.skills import Skill, Skills
+from agentcore.chat.skills.offered import Skill
+from agentcore.chat.skills.skills import Skills
 from agentcore.chat.system.folder_instructions import FolderText, read_folder_texts
 from agentcore.core.core import Core
 

@@ -6,7 +6,7 @@ from typing import Any
 from agentcore.chat.session.event_stream import Stream
 from agentcore.core.core import Core
 from agentcore.encoding import to_json
-from agentcore.store.chat import ChatCallRow
+from agentcore.store.chat.chat_rows import ChatCallRow
 
 
 class CallAnnouncement:

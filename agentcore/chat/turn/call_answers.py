@@ -9,12 +9,13 @@ from agentcore.chat.session.live_state import LiveSessions
 from agentcore.chat.settings import AgentConfig
 from agentcore.chat.turn.tool_output import client_output
 from agentcore.chat.untrusted_text import use_mark
-from agentcore.core.approvals import ApprovalRequest, Verdict, check_approver
+from agentcore.core.approvals.network_approval import check_approver
+from agentcore.core.approvals.request import ApprovalRequest, Verdict
 from agentcore.core.calls.call import ModelReader
 from agentcore.core.calls.result_shortening import ArtifactReading
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
-from agentcore.store.chat import ChatCallRow, ChatCallState, ChatSessionRow
+from agentcore.store.chat.chat_rows import ChatCallRow, ChatCallState, ChatSessionRow
 
 
 class CallAnswers:

@@ -10,8 +10,8 @@ from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.turn.server_call import ServerCalls
 from agentcore.core.calls.permission import refused_by_policy
 from agentcore.core.core import Core
-from agentcore.core.policy import Decision, client_in
-from agentcore.store.chat import ChatCallRow, ChatSessionRow
+from agentcore.core.policy.authority import Decision, client_in
+from agentcore.store.chat.chat_rows import ChatCallRow, ChatSessionRow
 
 _ONLY_READS: frozenset[Effect] = frozenset(("read",))
 _ACTS_ELSEWHERE: frozenset[Effect] = frozenset(("read", "egress"))

@@ -1,18 +1,25 @@
 """Shares of a model's context, where its size is known: for definitions of tools, a result, and instructions."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
 from weakref import WeakKeyDictionary
 
-from agentcore.chat.limits import FOLDER_SHARE, RESULT_CHARS_A_TOKEN, RESULT_CHARS_MIN, TINY_CONTEXT_TOKENS, TOOLS_SHARE
+from agentcore.chat.chat_limits import (
+    FOLDER_SHARE,
+    RESULT_CHARS_A_TOKEN,
+    RESULT_CHARS_MIN,
+    TINY_CONTEXT_TOKENS,
+    TOOLS_SHARE,
+)
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.settings import AgentConfig
 from agentcore.chat.turn.text_tool_call_format import WrittenForm, format_signature
 from agentcore.chat.turn.token_estimate import text_tokens, tools_tokens
 from agentcore.core.calls.call import ModelReader
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import MODEL_CHARS
-from agentcore.tool_formats import LoweredSchema
+from agentcore.tool_formats.formats import LoweredSchema
 
 _SIZES: WeakKeyDictionary[LoweredSchema, int] = WeakKeyDictionary()
 

@@ -1,7 +1,7 @@
 """Readers of attached files. Needs no model library, because files are read before a model is asked."""
 
 from agentcore.api import DocumentReader, DocumentText, Workspace
-from agentcore.documents import FittedImage, ImageFitter
+from agentcore.documents.image_fitting import FittedImage, ImageFitter
 
 
 class FileReaders:

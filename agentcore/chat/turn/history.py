@@ -24,10 +24,10 @@ from pydantic_ai.messages import (
 from agentcore.chat.model.thinking_tags import THINKING_FIELD
 from agentcore.chat.session.transcript import CUT_OFF, REPEATED, STOPPED
 from agentcore.chat.texts import result_text
-from agentcore.chat.turn.attachments import user_text_of
+from agentcore.chat.turn.attachments.attachment_content import user_text_of
 from agentcore.chat.turn.text_tool_call_format import WrittenForm, format_call
 from agentcore.chat.turn.tool_output import ToolOutput
-from agentcore.store.chat import ContextMessage
+from agentcore.store.chat.chat_rows import ContextMessage
 
 
 def dump_message(message: ModelMessage) -> str:

@@ -1,7 +1,7 @@
 """One answer of a model: requested, streamed, and split into text and calls."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
@@ -12,12 +12,13 @@ from agentcore.chat.model.system_message_text import Instructions
 from agentcore.chat.model.text_tool_call_parsing import WrittenCallFilter, parse_written
 from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.settings import ModelChoice
-from agentcore.chat.system import SystemPart
+from agentcore.chat.system.parts import SystemPart
 from agentcore.chat.texts import Locale
 from agentcore.chat.turn import history
 from agentcore.chat.turn.prompts import build_instructions, system_message
 from agentcore.chat.turn.text_tool_call_format import WrittenForm
-from agentcore.store.chat import UsedTokens
+from agentcore.late_dataclasses import dataclass
+from agentcore.store.chat.chat_rows import UsedTokens
 
 
 def find_written_form(choice: ModelChoice, *, is_for_client: bool) -> WrittenForm | None:

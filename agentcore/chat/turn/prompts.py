@@ -4,16 +4,16 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from agentcore.chat.chat_limits import PAGE_BYTES, PAGE_TITLE_CHARS, PAGE_URL_CHARS
 from agentcore.chat.client_messages import PageInfo
-from agentcore.chat.limits import PAGE_BYTES, PAGE_TITLE_CHARS, PAGE_URL_CHARS
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.model.system_message_text import Instructions
-from agentcore.chat.system import SystemPart
+from agentcore.chat.system.parts import SystemPart
 from agentcore.chat.texts import Locale, localized_text
 from agentcore.chat.turn.text_tool_call_format import WrittenForm, format_call, format_signature, write_examples
 from agentcore.chat.untrusted_text import mark_untrusted, one_line
-from agentcore.net import host_of
-from agentcore.tool_formats import DIALECTS
+from agentcore.net.url_pattern import host_of
+from agentcore.tool_formats.dialects import DIALECTS
 
 _ASK_FOR_MORE = "request_more_elements"
 _ACT = "page_action"

@@ -10,13 +10,13 @@ from agentcore.chat.session.stored_result import ResultShrinker
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.call_announcement import CallAnnouncement
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
-from agentcore.core.approvals import ApprovalRequest, Verdict
+from agentcore.core.approvals.request import ApprovalRequest, Verdict
 from agentcore.core.calls.call import CallOutcome, CallRequest, new_call_id
 from agentcore.core.calls.result_shortening import ArtifactReading
 from agentcore.core.core import Core
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.errors import ToolError
-from agentcore.store.chat import ChatCallRow, ChatCallState
+from agentcore.store.chat.chat_rows import ChatCallRow, ChatCallState
 
 _LOOKS: frozenset[Effect] = frozenset(("read", "session"))
 _READS: frozenset[Effect] = frozenset(("read", "egress"))

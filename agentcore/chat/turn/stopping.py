@@ -10,7 +10,7 @@ from agentcore.chat.texts import result_text
 from agentcore.chat.turn.tool_output import error_output
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
-from agentcore.store.chat import ChatCallRow, NewMessage
+from agentcore.store.chat.chat_rows import ChatCallRow, NewMessage
 
 
 class StoppedTurn:

@@ -4,14 +4,14 @@ import asyncio
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from pydantic_ai.messages import ModelResponse, ModelResponsePart, ToolCallPart
 
 from agentcore.api import Principal
-from agentcore.chat.limits import CALLS_IN_A_TURN, SUB_AGENT_DEPTH
+from agentcore.chat.chat_limits import CALLS_IN_A_TURN, SUB_AGENT_DEPTH
 from agentcore.chat.model.model_json import read_arguments
 from agentcore.chat.model.model_requests import BrokenAnswerError, Engine
 from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools, valid_name
@@ -19,11 +19,13 @@ from agentcore.chat.session import transcript
 from agentcore.chat.session.event_stream import Stream
 from agentcore.chat.session.stored_result import ResultShrinker
 from agentcore.chat.settings import AgentConfig, ModelChoice
-from agentcore.chat.system import SystemPlan, resolve_modules_and_host
+from agentcore.chat.system.parts import SystemPlan, resolve_modules_and_host
 from agentcore.chat.texts import localized_text, result_text
 from agentcore.chat.turn import history
 from agentcore.chat.turn.call_announcement import CallAnnouncement
-from agentcore.chat.turn.compaction import Compactor, ModelHistory, SubAgentKeeper
+from agentcore.chat.turn.compaction.compaction_storage import SubAgentKeeper
+from agentcore.chat.turn.compaction.compactor import Compactor
+from agentcore.chat.turn.compaction.model_history import ModelHistory
 from agentcore.chat.turn.context_shares import DefinitionBudget, fit_reader, folder_chars
 from agentcore.chat.turn.model_reply import ModelReply, Prompt, find_written_form, used_tokens
 from agentcore.chat.turn.server_call import may_act, skipped_error
@@ -33,8 +35,9 @@ from agentcore.core.calls.call import Call, CallRequest
 from agentcore.core.calls.result_shortening import ArtifactReading
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import MODEL_CHARS
-from agentcore.store.chat import ChatCallRow
+from agentcore.store.chat.chat_rows import ChatCallRow
 
 
 class Budget(NamedTuple):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.encoding import to_json
-from agentcore.tool_formats import DIALECTS
+from agentcore.tool_formats.dialects import DIALECTS
 
 _TOOL_TOKENS = 12
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentcore.api import ArtifactLink, Audio, EmbeddedResource, Image, Text
-from agentcore.chat.limits import EDITED_BYTES
+from agentcore.chat.chat_limits import EDITED_BYTES
 from agentcore.chat.texts import result_text
 from agentcore.chat.untrusted_text import mark_untrusted
 from agentcore.core.calls.call import CallOutcome
 from agentcore.core.calls.result_shortening import ArtifactReading, SaveArtifact, truncate_text
-from agentcore.documents import PICTURES
+from agentcore.documents.media_type import PICTURES
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.limits import MODEL_CHARS

@@ -6,15 +6,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from agentcore.chat.limits import FOUND_TOOLS, FOUND_TOOLS_KEPT, MODULE_SHARE, OFFERED_TOOLS
+from agentcore.chat.chat_limits import FOUND_TOOLS, FOUND_TOOLS_KEPT, MODULE_SHARE, OFFERED_TOOLS
 from agentcore.chat.model.offered_tools import OfferedTool
-from agentcore.chat.skills import READ_SKILL, Skill, read_skill_text
+from agentcore.chat.skills.offered import READ_SKILL, Skill, read_skill_text
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.context_shares import DefinitionBudget
 from agentcore.chat.turn.tool_search import extract_words, search_tools, summary_line
 from agentcore.errors import ToolError
 from agentcore.near_names import near_names, shorten_name
-from agentcore.tool_formats import LoweredSchema
+from agentcore.tool_formats.formats import LoweredSchema
 
 FIND_TOOLS = "find_tools"
 """The tool that finds tools; the name is reserved."""

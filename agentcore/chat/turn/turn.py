@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -21,10 +21,10 @@ from pydantic_ai.messages import (
     UserContent,
 )
 
+from agentcore.chat.chat_limits import CALLS_IN_A_TURN, FEW_STEPS, PARALLEL_CALLS, READS_AT_ONCE, TITLE_CHARS
 from agentcore.chat.client_context import ClientContext, build_page_view
 from agentcore.chat.client_messages import PageInfo
 from agentcore.chat.client_tools import ClientArguments
-from agentcore.chat.limits import CALLS_IN_A_TURN, FEW_STEPS, PARALLEL_CALLS, READS_AT_ONCE, TITLE_CHARS
 from agentcore.chat.model.model_json import read_arguments
 from agentcore.chat.model.model_requests import BrokenAnswerError, Engine
 from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools, valid_name
@@ -35,13 +35,15 @@ from agentcore.chat.session.progress import turn_view
 from agentcore.chat.session.session_view import ContextView
 from agentcore.chat.session.transcript import CUT_OFF, REPEATED
 from agentcore.chat.settings import AgentConfig, ModelChoice
-from agentcore.chat.skills import read_skill_text
-from agentcore.chat.system import SystemPlan, resolve_modules_and_host
+from agentcore.chat.skills.offered import read_skill_text
+from agentcore.chat.system.parts import SystemPlan, resolve_modules_and_host
 from agentcore.chat.texts import localized_text, result_text
 from agentcore.chat.turn import history
-from agentcore.chat.turn.attachments import AttachedFiles, attachment_of
+from agentcore.chat.turn.attachments.attachment_content import AttachedFiles, attachment_of
 from agentcore.chat.turn.client_call import ClientCalls
-from agentcore.chat.turn.compaction import Compactor, ModelHistory, SessionKeeper, load_history
+from agentcore.chat.turn.compaction.compaction_storage import SessionKeeper
+from agentcore.chat.turn.compaction.compactor import Compactor
+from agentcore.chat.turn.compaction.model_history import ModelHistory, load_history
 from agentcore.chat.turn.context_shares import DefinitionBudget, fit_reader, folder_chars
 from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.model_reply import ModelReply, Prompt, find_written_form, used_tokens
@@ -52,16 +54,10 @@ from agentcore.chat.turn.toolbox import OWN_TOOLS, Toolbox, callable_tools
 from agentcore.core.calls.result_shortening import ArtifactReading
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import MODEL_CHARS
-from agentcore.store.chat import (
-    BroughtRow,
-    ChatCallRow,
-    ChatSessionRow,
-    MessageKind,
-    NewMessage,
-    UsedTokens,
-    UserMessage,
-)
+from agentcore.store.chat.chat_rows import BroughtRow, ChatCallRow, ChatSessionRow, MessageKind, NewMessage, UsedTokens
+from agentcore.store.chat.message_queue import UserMessage
 
 log = structlog.get_logger(__name__)
 

@@ -15,7 +15,7 @@ from agentcore.chat.session.message_queue import publish_queue
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.transcript import create_notice
 from agentcore.chat.settings import ChatSettings
-from agentcore.chat.system import plan_system
+from agentcore.chat.system.parts import plan_system
 from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.stopping import StoppedTurn
 from agentcore.chat.untrusted_text import use_mark
@@ -23,7 +23,7 @@ from agentcore.core.calls.call import ModelReader
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
 from agentcore.installing import pip_command
-from agentcore.store.chat import ChatSessionRow
+from agentcore.store.chat.chat_rows import ChatSessionRow
 
 if TYPE_CHECKING:
     from agentcore.chat.model.model_requests import Engine

@@ -48,9 +48,9 @@ def install_beside_server(config_path: Path, modules: Sequence[str], name: str, 
     """
     from agentcore.cli.options import is_verbose
     from agentcore.cli.terminal.verbose import set_up_log
-    from agentcore.core.containment import bounded_runner
     from agentcore.core.discovery.families import load_config
-    from agentcore.store.state import STATE_DIR_VARIABLE, StateDir
+    from agentcore.core.module_code.process_exit import bounded_runner
+    from agentcore.store.state.state_dir import STATE_DIR_VARIABLE, StateDir
 
     set_up_log(is_verbose=is_verbose())
     config = load_config(config_path, os.environ)

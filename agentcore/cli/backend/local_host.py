@@ -19,19 +19,19 @@ from agentcore.cli.terminal.output import print_notice, print_warning
 from agentcore.cli.terminal.terminal import is_interactive
 from agentcore.cli.terminal.terminal_approval import TerminalApprover
 from agentcore.cli.terminal.verbose import set_up_log
-from agentcore.config import prepare_roots
+from agentcore.config.workspace_roots import prepare_roots
 from agentcore.core.calls.call import CallRequest
-from agentcore.core.containment import bounded_runner
 from agentcore.core.context_task import ContextTask
 from agentcore.core.core import Core
 from agentcore.core.discovery.families import load_config
+from agentcore.core.module_code.process_exit import bounded_runner
 from agentcore.core.process_privacy import hide_secrets
 from agentcore.hosts.hosts import Hosts
-from agentcore.store.state import StateDir
+from agentcore.store.state.state_dir import StateDir
 
 if TYPE_CHECKING:
-    from agentcore.chat import ModelSetup
-    from agentcore.server.modules import ModuleViews
+    from agentcore.chat.setup import ModelSetup
+    from agentcore.server.modules.module_view import ModuleViews
 
 T = TypeVar("T")
 
@@ -133,19 +133,19 @@ class LocalHost:
 
     def list_skills(self) -> dict[str, Any]:
         """Find the skills."""
-        from agentcore.chat import describe_skills
+        from agentcore.chat.skill_list import describe_skills
 
         return self._runner.run(describe_skills(self._core, self._setup.settings)).to_json()
 
     @cached_property
     def _setup(self) -> "ModelSetup":
-        from agentcore.chat import ModelSetup
+        from agentcore.chat.setup import ModelSetup
 
         return ModelSetup(self._core, os.environ)
 
     @cached_property
     def _module_views(self) -> "ModuleViews":
-        from agentcore.server.modules import ModuleViews  # it imports the HTTP server
+        from agentcore.server.modules.module_view import ModuleViews  # it imports the HTTP server
 
         return ModuleViews.of_core(self._core)
 
@@ -168,7 +168,7 @@ class LocalHost:
 
     def list_hosts(self) -> list[dict[str, Any]]:
         """Return the hosts in which modules run."""
-        from agentcore.server.modules import HostViews
+        from agentcore.server.modules.host_views import HostViews
 
         async def describe_hosts(core: Core) -> list[dict[str, Any]]:
             found = HostViews(core.places, core.registry, core.resources).list_hosts()
@@ -178,7 +178,7 @@ class LocalHost:
 
     def check_requirements(self) -> list[dict[str, Any]]:
         """Check the requirements of modules and return them."""
-        from agentcore.server.modules import encode_requirement
+        from agentcore.server.modules.requirement_views import encode_requirement
 
         return [encode_requirement(view) for view in self._runner.run(self._core.requirements.check_all())]
 

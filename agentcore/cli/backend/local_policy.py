@@ -5,9 +5,11 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from agentcore import chat
+from agentcore.chat import policy
+from agentcore.chat.settings import ChatSettings
 from agentcore.core.core import Core
-from agentcore.core.review import Question, Trial
+from agentcore.core.dry_run.explanation import Question
+from agentcore.core.dry_run.rule_trial import Trial
 from agentcore.errors import ToolError
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -19,7 +21,7 @@ async def explain_call(core: Core, question: dict[str, Any]) -> dict[str, Any]:
     Raises:
         ToolError: `invalid_body`, `agent_not_found`, or the reason why the call could not run.
     """
-    return await chat.explain_call(core, _chat_settings(core), _parse_body(Question, question))
+    return await policy.explain_call(core, _chat_settings(core), _parse_body(Question, question))
 
 
 async def try_new_rule(core: Core, trial: dict[str, Any]) -> dict[str, Any]:
@@ -28,11 +30,11 @@ async def try_new_rule(core: Core, trial: dict[str, Any]) -> dict[str, Any]:
     Raises:
         ToolError: `invalid_body`.
     """
-    return await chat.try_new_rule(core, _chat_settings(core), _parse_body(Trial, trial))
+    return await policy.try_new_rule(core, _chat_settings(core), _parse_body(Trial, trial))
 
 
-def _chat_settings(core: Core) -> chat.ChatSettings:
-    return chat.ChatSettings.from_config(core.config.models, core.config.agents, os.environ)
+def _chat_settings(core: Core) -> ChatSettings:
+    return ChatSettings.from_config(core.config.models, core.config.agents, os.environ)
 
 
 def _parse_body(model: type[Model], values: dict[str, Any]) -> Model:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from agentcore.cli.backend.backend import Backend
 from agentcore.cli.terminal.exit_codes import CliError, ExitCode
-from agentcore.store.state import ServerInfo, find_running_server, locate_state_dir
+from agentcore.store.state.server_info import ServerInfo
+from agentcore.store.state.state_dir import find_running_server, locate_state_dir
 
 
 @contextmanager

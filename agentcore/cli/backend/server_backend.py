@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from agentcore.cli.backend.backend import Notify, ToolCall
 from agentcore.cli.backend.server_client import ServerClient, path_of
 from agentcore.cli.terminal.exit_codes import CliError, ExitCode
-from agentcore.store.state import ServerInfo
+from agentcore.store.state.server_info import ServerInfo
 
 
 class ServerBackend:

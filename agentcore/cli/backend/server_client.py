@@ -12,7 +12,9 @@ from typing import Any, BinaryIO, NamedTuple, Self
 from urllib.parse import quote, urlsplit
 
 from agentcore.cli.terminal.exit_codes import CliError, ExitCode
-from agentcore.store.state import TOKEN_VARIABLE, LoopReport, ServerInfo, read_loop_report, read_token
+from agentcore.store.state.api_token import TOKEN_VARIABLE, read_token
+from agentcore.store.state.loop_report import LoopReport, read_loop_report
+from agentcore.store.state.server_info import ServerInfo
 from agentcore.valid_text import valid_text, with_valid_text
 
 ANSWER_SECONDS = 60.0

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from agentcore.cli.options import is_verbose
 from agentcore.cli.terminal.verbose import set_up_log
-from agentcore.core.containment import bounded_runner
 from agentcore.core.discovery.families import load_config
+from agentcore.core.module_code.process_exit import bounded_runner
 from agentcore.core.process_privacy import hide_secrets
 from agentcore.core.trial import Trial, try_module
 

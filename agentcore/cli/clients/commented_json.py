@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from agentcore.config import JsonPath, JsonSource, with_value, without_comments, without_value
+from agentcore.config.comments import without_comments
+from agentcore.config.json_edit import with_value, without_value
+from agentcore.config.json_source import JsonPath, JsonSource
 
 
 class CommentedJson:

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from agentcore.cli.clients.client_file_change import read_client_file
 from agentcore.cli.clients.documents import Format, find_member, read_document
 from agentcore.cli.clients.entry import is_own_entry
 from agentcore.cli.terminal.exit_codes import CliError
+from agentcore.late_dataclasses import dataclass
 
 _PROJECT_FILES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "claude-code": (".mcp.json", ("mcpServers",)),
@@ -78,7 +79,7 @@ _NO_SERVERS = ("builtin", "platform", "frontend", "inline_python")
 
 
 @dataclass(frozen=True, slots=True)
-class ForeignServer:
+class ConfiguredServer:
     """A server entry in a client's file.
 
     Args:
@@ -98,7 +99,7 @@ class ForeignServer:
     left_out: tuple[str, ...] = ()
 
 
-def foreign_servers(client: AgentClient) -> Iterator[ForeignServer]:
+def configured_servers_of(client: AgentClient) -> Iterator[ConfiguredServer]:
     """Yield a client's servers, without agentcore and entries that are not servers.
 
     Raises:
@@ -118,7 +119,7 @@ def foreign_servers(client: AgentClient) -> Iterator[ForeignServer]:
                     continue
                 is_off = _is_off(entry) or name in off
                 left_out = tuple(_describe_left_out(entry, block))
-                yield ForeignServer(name, client, path, is_off, block, owner, left_out)
+                yield ConfiguredServer(name, client, path, is_off, block, owner, left_out)
 
 
 def _find_scopes(
@@ -176,7 +177,7 @@ def _list_texts(value: Any) -> Iterator[str]:
             yield from _list_texts(part)
 
 
-def all_foreign_servers(told: list[str]) -> Iterator[ForeignServer]:
+def all_configured_servers(told: list[str]) -> Iterator[ConfiguredServer]:
     """Yield the servers of all clients.
 
     Args:
@@ -184,7 +185,7 @@ def all_foreign_servers(told: list[str]) -> Iterator[ForeignServer]:
     """
     for client in CLIENTS.values():
         try:
-            yield from foreign_servers(client)
+            yield from configured_servers_of(client)
         except CliError as exc:
             told.append(f"{client.title}: {exc.message}")
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 
 from agentcore.cli.clients.commented_json import CommentedJson
 from agentcore.cli.terminal.exit_codes import CliError, ExitCode
-from agentcore.config import JsonSyntaxError
+from agentcore.config.json_source import JsonSyntaxError
 from agentcore.installing import pip_command
 
 Format = Literal["json", "toml", "yaml", "yaml_list"]

@@ -8,17 +8,17 @@ from typing import Any
 import click
 
 from agentcore.cli.clients.client_catalog import CLIENTS
-from agentcore.cli.clients.configured_servers import ForeignServer, all_foreign_servers, foreign_servers
+from agentcore.cli.clients.configured_servers import ConfiguredServer, all_configured_servers, configured_servers_of
 from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 from agentcore.cli.terminal.output import print_notice, print_table
 from agentcore.near_names import near_names, unknown_name
 from agentcore.secrets import MASK
-from agentcore.server.modules import BLOCKS, FoundSecret, secrets_in
+from agentcore.server.modules.pasted import BLOCKS, FoundSecret, secrets_in
 
 Blocks = dict[str, dict[str, Any]]
 
 
-def find_servers(client: str | None, module_of: Callable[[str], str], here: Collection[str]) -> list[ForeignServer]:
+def find_servers(client: str | None, module_of: Callable[[str], str], here: Collection[str]) -> list[ConfiguredServer]:
     """Find the servers of one client, or of all, that can be added; omitted ones are named on stderr.
 
     Args:
@@ -31,9 +31,9 @@ def find_servers(client: str | None, module_of: Callable[[str], str], here: Coll
     if client is not None and client not in CLIENTS:
         raise CliError(unknown_name("client", client, near_names(client, list(CLIENTS))))
     told: list[str] = []
-    offered = foreign_servers(CLIENTS[client]) if client is not None else all_foreign_servers(told)
+    offered = configured_servers_of(CLIENTS[client]) if client is not None else all_configured_servers(told)
     modules = {module_of(name): name for name in here}
-    found: dict[str, ForeignServer] = {}
+    found: dict[str, ConfiguredServer] = {}
     for server in offered:
         where = f"{server.name} of {server.client.title} is left out"
         try:
@@ -53,7 +53,7 @@ def find_servers(client: str | None, module_of: Callable[[str], str], here: Coll
     return list(found.values())
 
 
-def print_servers(found: Sequence[ForeignServer]) -> None:
+def print_servers(found: Sequence[ConfiguredServer]) -> None:
     """Print the servers with a number each, and without values that look like secrets."""
     rows = [
         (
@@ -68,14 +68,16 @@ def print_servers(found: Sequence[ForeignServer]) -> None:
     print_table(("", "server", "of", "secrets", "runs"), rows)
 
 
-def print_left_out(chosen: Sequence[ForeignServer]) -> None:
+def print_left_out(chosen: Sequence[ConfiguredServer]) -> None:
     """Print on stderr what is not taken over of each server."""
     for server in chosen:
         for sentence in server.left_out:
             print_notice(f"{server.name} of {server.client.title}: {sentence}")
 
 
-def choose_servers(found: Sequence[ForeignServer], wanted: Sequence[str], *, takes_all: bool) -> list[ForeignServer]:
+def choose_servers(
+    found: Sequence[ConfiguredServer], wanted: Sequence[str], *, takes_all: bool
+) -> list[ConfiguredServer]:
     """Return the servers that the user chose on the command line, or else asks for at a terminal.
 
     Raises:
@@ -97,7 +99,7 @@ def choose_servers(found: Sequence[ForeignServer], wanted: Sequence[str], *, tak
 
 
 def move_secrets(
-    chosen: Sequence[ForeignServer], kept: Collection[str], *, leaves: bool, is_sure: bool
+    chosen: Sequence[ConfiguredServer], kept: Collection[str], *, leaves: bool, is_sure: bool
 ) -> tuple[Blocks, dict[str, str]]:
     """Return the servers' blocks with references in place of apparent secrets, and these secrets by name.
 
@@ -137,12 +139,12 @@ def mask_blocks(blocks: Mapping[str, dict[str, Any]]) -> Blocks:
     return shown
 
 
-def _describe_origin(server: ForeignServer) -> str:
+def _describe_origin(server: ConfiguredServer) -> str:
     where = "" if server.project is None else f" in {server.project}"
     return f"{server.client.title}{where}{' (off there)' if server.is_off else ''}"
 
 
-def _select_by_name(found: Sequence[ForeignServer], names: Sequence[str]) -> list[ForeignServer]:
+def _select_by_name(found: Sequence[ConfiguredServer], names: Sequence[str]) -> list[ConfiguredServer]:
     by_name = {server.name: server for server in found}
     for name in names:
         if name not in by_name:
@@ -150,7 +152,7 @@ def _select_by_name(found: Sequence[ForeignServer], names: Sequence[str]) -> lis
     return [by_name[name] for name in dict.fromkeys(names)]
 
 
-def _resolve_name(found: Sequence[ForeignServer], word: str) -> str:
+def _resolve_name(found: Sequence[ConfiguredServer], word: str) -> str:
     is_number = word.isascii() and word.isdigit() and 0 < int(word) <= len(found)
     return found[int(word) - 1].name if is_number else word
 

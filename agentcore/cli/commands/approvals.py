@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from agentcore.approval_rules import APPROVAL_MODES
+from agentcore.approval_rules.decisions import APPROVAL_MODES
 from agentcore.cli.commands.completion import complete_argument, complete_tool
 from agentcore.cli.options import config_option, json_option
 

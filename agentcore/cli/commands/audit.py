@@ -14,7 +14,7 @@ from agentcore.cli.options import config_option, json_option
 from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 
 if TYPE_CHECKING:
-    from agentcore.store.state import ServerInfo
+    from agentcore.store.state.server_info import ServerInfo
 
 _DATABASE = "state.sqlite3"
 _KINDS = ("call", "decision", "notice")
@@ -120,7 +120,7 @@ def verify(config_path: Path, as_json: bool, from_start: bool) -> int:
     from dataclasses import asdict
 
     from agentcore.cli.terminal.output import colour_text, print_json
-    from agentcore.store.record import verify_record
+    from agentcore.store.record.verification import verify_record
 
     with _RowProgress() as progress:
         report = verify_record(_database_path(config_path), progress.show, may_resume=not from_start)
@@ -152,7 +152,7 @@ def export(config_path: Path, file: Path) -> None:
     import json
 
     from agentcore.cli.terminal.output import print_notice
-    from agentcore.store.record import export_rows
+    from agentcore.store.record.query import export_rows
 
     try:
         output = file.open("x", encoding="utf-8")
@@ -189,7 +189,7 @@ class _RowProgress:
 
 
 def _database_path(config_path: Path) -> Path:
-    from agentcore.store.state import locate_state_dir
+    from agentcore.store.state.state_dir import locate_state_dir
 
     return locate_state_dir(config_path, os.environ) / _DATABASE
 
@@ -197,7 +197,7 @@ def _database_path(config_path: Path) -> Path:
 def _read_rows(config_path: Path, limit: int, **wanted: Any) -> list[dict[str, Any]]:
     """Return rows of the record, newest first, with the fields of `GET /api/calls`."""
     from agentcore.cli.backend.opening import running_server
-    from agentcore.store.record import RecordFilter, read_record
+    from agentcore.store.record.query import RecordFilter, read_record
 
     server = running_server(config_path)
     if server is not None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from agentcore.approval_rules import APPROVAL_MODES
+from agentcore.approval_rules.decisions import APPROVAL_MODES
 from agentcore.cli.commands.completion import complete_machine
 from agentcore.cli.options import config_option, reserve_for_json
 from agentcore.cli.terminal.exit_codes import CliError

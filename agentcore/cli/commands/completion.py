@@ -76,7 +76,7 @@ def complete_host(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
 def complete_machine(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete names of the other machines and pools in app.json."""
-    from agentcore.config import ProcessHostConfig
+    from agentcore.config.host_config import ProcessHostConfig
     from agentcore.core.discovery.families import load_config
 
     try:
@@ -98,7 +98,8 @@ host_option: Callable[[F], F] = click.option(
 
 def remember_tools(config_path: Path, tools: Iterable[Mapping[str, Any]]) -> None:
     """Store names of tools and arguments in the state folder, since completion must not start a core."""
-    from agentcore.store.state import locate_state_dir, write_private_file
+    from agentcore.store.state.private_file import write_private_file
+    from agentcore.store.state.state_dir import locate_state_dir
 
     known = {
         tool["name"]: {
@@ -117,7 +118,8 @@ def remember_tools(config_path: Path, tools: Iterable[Mapping[str, Any]]) -> Non
 
 
 def _known_tools(ctx: click.Context) -> dict[str, Any]:
-    from agentcore.store.state import locate_state_dir, read_private_file
+    from agentcore.store.state.private_file import read_private_file
+    from agentcore.store.state.state_dir import locate_state_dir
 
     try:
         content = read_private_file(locate_state_dir(_config_path(ctx)) / _CACHE_NAME, _CACHE_BYTES)

@@ -10,7 +10,9 @@ import click
 from agentcore.cli.options import config_option, json_option
 
 if TYPE_CHECKING:
-    from agentcore.config import AppConfig, JsonPath, Origin
+    from agentcore.config.json_source import JsonPath
+    from agentcore.config.layers import Origin
+    from agentcore.config.loading import AppConfig
 
 
 _MAY_HOLD_KEYS = ("models", "agents")
@@ -32,7 +34,8 @@ def show(config_path: Path, as_json: bool) -> None:
     import json
 
     from agentcore.cli.terminal.output import print_json, print_notice, print_table
-    from agentcore.config import DEFAULT, format_path
+    from agentcore.config.json_source import format_path
+    from agentcore.config.layers import DEFAULT
     from agentcore.core.discovery.families import load_config
 
     loaded = load_config(config_path, os.environ)
@@ -63,8 +66,8 @@ def schema(config_path: Path) -> None:
     from agentcore.cli.terminal.output import print_json, print_warning
     from agentcore.core.discovery.families import load_config
     from agentcore.core.modules.source_choice import remembered_sources
-    from agentcore.core.settings import installed_schema
-    from agentcore.store.state import locate_state_dir
+    from agentcore.core.settings.app_schema import installed_schema
+    from agentcore.store.state.state_dir import locate_state_dir
 
     reserve_stdout(click.get_current_context())
     loaded = load_config(config_path, os.environ)
@@ -79,7 +82,8 @@ def _load_effective_values(loaded: "AppConfig") -> tuple[dict[str, Any], dict["J
     """Return the masked configuration with the effective settings of modules, and the origins of its values."""
     from agentcore.cli.commands.settings_view import view_settings
     from agentcore.cli.terminal.output import print_warning
-    from agentcore.core.settings import SettingsSubject, masked_part
+    from agentcore.core.settings.display import masked_part
+    from agentcore.core.settings.settings_document import SettingsSubject
     from agentcore.secrets import mask_named_secrets
 
     values = loaded.model_dump(mode="json", by_alias=True, exclude_none=True)

@@ -14,7 +14,9 @@ from agentcore.cli.options import config_option
 from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 
 if TYPE_CHECKING:
-    from agentcore.cli.clients import AgentClient, FileChange, Reach
+    from agentcore.cli.clients.client_catalog import AgentClient
+    from agentcore.cli.clients.client_file_change import FileChange
+    from agentcore.cli.clients.entry import Reach
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _ANY = "any"
@@ -73,7 +75,7 @@ def disconnect(config_path: Path, name: str, is_sure: bool, client: str) -> int:
 
     The key of a client that starts `agentcore mcp` stays until `agentcore approvers revoke`.
     """
-    from agentcore.cli.clients import find_entry, plan_change, run_client_command
+    from agentcore.cli.clients.client_file_change import find_entry, plan_change, run_client_command
     from agentcore.cli.terminal.output import print_notice
 
     chosen = _find_client(client)
@@ -105,12 +107,12 @@ def _make_reach(
     client: "AgentClient | None", name: str, config: Path, tools: list[str], *, over_http: bool, only_prints: bool
 ) -> "Reach":
     """Return how a client reaches agentcore; over HTTP, this creates the client's key if it has none."""
-    from agentcore.cli.clients import http_entry, stdio_entry
+    from agentcore.cli.clients.entry import http_entry, stdio_entry
 
     waits = "no" if client is None else client.waits
     if not over_http:
         return stdio_entry(_find_program(), name, config, _state_variable(config), waits=waits, tools=tools)
-    from agentcore.cli.relay import http_reach
+    from agentcore.cli.relay.client_key import http_reach
 
     if client is None or client.http is None:
         who = name if client is None else client.title
@@ -126,7 +128,7 @@ def _state_variable(config: Path) -> dict[str, str]:
 
     Most clients start their servers with few variables of their own environment.
     """
-    from agentcore.store.state import STATE_DIR_VARIABLE, locate_state_dir
+    from agentcore.store.state.state_dir import STATE_DIR_VARIABLE, locate_state_dir
 
     is_moved = os.environ.get(STATE_DIR_VARIABLE) or os.environ.get("XDG_STATE_HOME")
     return {STATE_DIR_VARIABLE: str(locate_state_dir(config))} if is_moved else {}
@@ -137,7 +139,7 @@ def _is_over_http(entry: Any) -> bool:
 
 
 def _revoke_key(config_path: Path, client: str, *, is_sure: bool) -> bool:
-    from agentcore.cli.relay import revoke_key
+    from agentcore.cli.relay.client_key import revoke_key
 
     if not is_sure and not click.confirm("Revoke its key, too?", default=True, err=True):
         return False
@@ -149,7 +151,8 @@ def _mask_keys(text: str) -> str:
 
 
 def _connect_client(client: "AgentClient", name: str, config: Path, reach: "Reach", *, is_sure: bool) -> int:
-    from agentcore.cli.clients import BEARER_VARIABLE, OverStdio, plan_change, run_client_command
+    from agentcore.cli.clients.client_file_change import plan_change, run_client_command
+    from agentcore.cli.clients.entry import BEARER_VARIABLE, OverStdio
     from agentcore.cli.terminal.output import print_notice
 
     _refuse_while_running(client)
@@ -186,7 +189,7 @@ def _connect_client(client: "AgentClient", name: str, config: Path, reach: "Reac
 
 def _renew_revoked_key(config: Path, client: str, *, is_sure: bool) -> None:
     """Delete a client's revoked key after asking, so that it gets a new one; with the old one it stays refused."""
-    from agentcore.cli.relay import delete_key, is_revoked
+    from agentcore.cli.relay.client_key import delete_key, is_revoked
     from agentcore.cli.terminal.output import print_notice
 
     if not is_revoked(config, client):
@@ -198,7 +201,7 @@ def _renew_revoked_key(config: Path, client: str, *, is_sure: bool) -> None:
 
 def _check_written(client: "AgentClient", change: "FileChange", name: str, reach: "Reach") -> None:
     """Check that the file contains the entry that was written."""
-    from agentcore.cli.clients import find_entry
+    from agentcore.cli.clients.client_file_change import find_entry
 
     found = find_entry(client, change.path, name)
     if json.loads(json.dumps(found)) != client.make_entry(reach, name):
@@ -209,14 +212,15 @@ def _check_written(client: "AgentClient", change: "FileChange", name: str, reach
 
 
 def _has_entry(client: "AgentClient", path: Path, name: str) -> bool:
-    from agentcore.cli.clients import find_entry
+    from agentcore.cli.clients.client_file_change import find_entry
 
     return find_entry(client, path, name) is not None
 
 
 def _print_entry(client: "AgentClient | None", name: str, reach: "Reach") -> None:
     """Print the part of a client's file with agentcore's entry; for an unknown client in the most common format."""
-    from agentcore.cli.clients import OverStdio, read_document
+    from agentcore.cli.clients.documents import read_document
+    from agentcore.cli.clients.entry import OverStdio
 
     if client is None:
         assert isinstance(reach, OverStdio)  # noqa: S101 - no address is printed
@@ -238,7 +242,7 @@ def _print_entry(client: "AgentClient | None", name: str, reach: "Reach") -> Non
 
 
 def _find_client(name: str) -> "AgentClient":
-    from agentcore.cli.clients import CLIENTS
+    from agentcore.cli.clients.client_catalog import CLIENTS
     from agentcore.near_names import near_names, unknown_name
 
     if name in CLIENTS:
@@ -249,7 +253,7 @@ def _find_client(name: str) -> "AgentClient":
 
 def _find_printed_client(name: str) -> "AgentClient | None":
     """Return the client of a name; None if it is not known, which then gets the block that most clients accept."""
-    from agentcore.cli.clients import CLIENTS
+    from agentcore.cli.clients.client_catalog import CLIENTS
     from agentcore.cli.terminal.output import print_notice
     from agentcore.near_names import near_names
 
@@ -273,7 +277,7 @@ def _check_name(name: str) -> str:
 
 
 def _refuse_while_running(client: "AgentClient") -> None:
-    from agentcore.cli.clients import is_any_running
+    from agentcore.cli.clients.client_file_change import is_any_running
 
     if is_any_running(client.is_running):
         message = f"{client.title} is running, and would write over its configuration when it ends"

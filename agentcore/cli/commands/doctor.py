@@ -29,7 +29,8 @@ def doctor(*, config_path: Path, as_json: bool, is_online: bool, fixes: bool) ->
     """
     from dataclasses import asdict
 
-    from agentcore.cli.diagnosis import diagnose, fix_requirements
+    from agentcore.cli.diagnosis.checks import diagnose
+    from agentcore.cli.diagnosis.requirement_checks import fix_requirements
     from agentcore.cli.terminal.output import colour_text, print_json, print_text
 
     if fixes:

@@ -28,7 +28,7 @@ class _HostCommand(click.Command):
     """Has the options of all installed kinds of hosts, besides those below."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        from agentcore.config import load_kinds
+        from agentcore.config.host_kinds import load_kinds
 
         own = super().get_params(ctx)
         names = {param.name for param in own}
@@ -92,19 +92,15 @@ def host(
     """
     from agentcore.cli.own_stdout import log_module_output, own_stdout
     from agentcore.cli.terminal.exit_codes import CliError, ExitCode
-    from agentcore.config import prepare_roots
-    from agentcore.core.containment import bounded_runner
+    from agentcore.config.workspace_roots import prepare_roots
     from agentcore.core.discovery.families import load_config
+    from agentcore.core.module_code.process_exit import bounded_runner
     from agentcore.core.process_privacy import hide_secrets
-    from agentcore.hosts.foreign_worker import (
-        HostCallbacks,
-        HostNotPaired,
-        Server,
-        run_host_for_server,
-        run_host_program,
-    )
-    from agentcore.server.logging import configure_logging, log_to_state_folder
-    from agentcore.store.state import StateDir
+    from agentcore.hosts.machine_program.dial_in import HostNotPaired, Server
+    from agentcore.hosts.machine_program.host_program import run_host_for_server, run_host_program
+    from agentcore.hosts.machine_program.user_messages import HostCallbacks
+    from agentcore.server.logging.log_setup import configure_logging, log_to_state_folder
+    from agentcore.store.state.state_dir import StateDir
 
     called = _own_name() if name is None else name
     if not _NAME.fullmatch(called):
@@ -149,7 +145,7 @@ def host(
 
 def _find_program(options: Mapping[str, Any], *, server: str, name: str, ca: Path | None) -> "MakeProgram | None":
     """Return the program of the added kind of hosts that the options are meant for; None: the machine dials in."""
-    from agentcore.config import load_kinds
+    from agentcore.config.host_kinds import load_kinds
 
     for kind in load_kinds():
         own = {option.name: options[option.name] for option in kind.host_options()}

@@ -51,9 +51,10 @@ def _model_status(path: Path) -> str:
     """Describe which model a chat would use, or what is missing and the next step."""
     import asyncio
 
-    from agentcore.chat import ChatSettings, find_model_status
-    from agentcore.chat.model import ProviderKeys
-    from agentcore.store.state import locate_state_dir
+    from agentcore.chat.model.provider_keys import ProviderKeys
+    from agentcore.chat.model_status import find_model_status
+    from agentcore.chat.settings import ChatSettings
+    from agentcore.store.state.state_dir import locate_state_dir
 
     keys = ProviderKeys(locate_state_dir(path), os.environ)
     status = asyncio.run(find_model_status(ChatSettings.from_config(None, None, os.environ, stored=keys.stored)))

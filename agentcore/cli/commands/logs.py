@@ -5,7 +5,6 @@ import os
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import click
 
 from agentcore.cli.commands.completion import complete_module
 from agentcore.cli.options import config_option
+from agentcore.late_dataclasses import dataclass
 
 _LEVELS = ("debug", "info", "warning", "error", "critical")
 _LOOK_SECONDS = 0.25
@@ -71,7 +71,8 @@ def logs(
     """
     from agentcore.cli.terminal.log_text import print_line
     from agentcore.cli.terminal.output import print_notice
-    from agentcore.store.state import locate_state_dir, log_files
+    from agentcore.store.state.log_file import log_files
+    from agentcore.store.state.state_dir import locate_state_dir
 
     wanted = Filter(module, call_id, level)
     reader = _Reader(log_files(locate_state_dir(config_path, os.environ)))

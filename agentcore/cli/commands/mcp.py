@@ -62,7 +62,8 @@ def mcp(
     """
     if context.invoked_subcommand is not None:
         return
-    from agentcore.cli.relay import Relay, ServerLink
+    from agentcore.cli.relay.relay import Relay
+    from agentcore.cli.relay.server_link import ServerLink
 
     if client is None:
         raise CliError("--client is missing", hint="agentcore connect CLIENT writes all that a client needs")
@@ -318,7 +319,7 @@ def _print_blocks(blocks: Mapping[str, Any]) -> None:
 
 def _warn_of_exposed(blocks: Mapping[str, Any]) -> None:
     from agentcore.cli.terminal.output import print_notice
-    from agentcore.server.modules import exposure_warning
+    from agentcore.server.modules.pasted import exposure_warning
 
     for name, block in blocks.items():
         if isinstance(block, dict) and (warning := exposure_warning(block)):
@@ -374,9 +375,11 @@ def _change_all(
 
 
 def _change_locally(config_path: Path, name: str, block: dict[str, Any] | None) -> None:
-    from agentcore.config import ConfigFile, set_modules, without_value
-    from agentcore.store.credentials import delete_module_secrets
-    from agentcore.store.state import locate_state_dir
+    from agentcore.config.config_file import ConfigFile
+    from agentcore.config.json_edit import without_value
+    from agentcore.config.loading import set_modules
+    from agentcore.store.credentials.module_secrets import delete_module_secrets
+    from agentcore.store.state.state_dir import locate_state_dir
 
     module = _module_of(name)
     listed = _read_listed_modules(config_path)
@@ -392,7 +395,7 @@ def _change_locally(config_path: Path, name: str, block: dict[str, Any] | None) 
 
 
 def _read_servers(config_path: Path) -> dict[str, Any]:
-    from agentcore.config import ConfigFile
+    from agentcore.config.config_file import ConfigFile
 
     found = ConfigFile.read(config_path).source.value.get(_FAMILY)
     return found if isinstance(found, dict) else {}
@@ -412,7 +415,7 @@ def _read_states(config_path: Path) -> dict[str, str]:
 
 
 def _read_listed_modules(config_path: Path) -> tuple[str, ...]:
-    from agentcore.config import ConfigFile
+    from agentcore.config.config_file import ConfigFile
 
     listed = ConfigFile.read(config_path).source.value.get("modules")
     return tuple(name for name in listed if isinstance(name, str)) if isinstance(listed, list) else ()

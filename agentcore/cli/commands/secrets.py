@@ -163,9 +163,9 @@ def _load_secrets(config_path: Path, client: "ServerClient | None") -> dict[str,
         found: dict[str, Any] = client.get("/api/secrets")
         return found
     from agentcore.core.discovery.families import load_config
-    from agentcore.core.settings import users_of_secrets
-    from agentcore.store.credentials import read_secrets
-    from agentcore.store.state import locate_state_dir
+    from agentcore.core.settings.secret_users import users_of_secrets
+    from agentcore.store.credentials.secret_table import read_secrets
+    from agentcore.store.state.state_dir import locate_state_dir
 
     kept = read_secrets(locate_state_dir(config_path, os.environ))
     users = users_of_secrets(load_config(config_path, os.environ), {})
@@ -184,11 +184,11 @@ def _change_locally(config_path: Path, kind: str, name: str, value: str | None =
 
     from pydantic import SecretStr
 
-    from agentcore.config import prepare_roots
+    from agentcore.config.workspace_roots import prepare_roots
     from agentcore.core.discovery.families import load_config
-    from agentcore.store.credentials import remove_secret, save_secret
-    from agentcore.store.record import make_notice_row
-    from agentcore.store.state import StateDir
+    from agentcore.store.credentials.secret_table import remove_secret, save_secret
+    from agentcore.store.record.call_row import make_notice_row
+    from agentcore.store.state.state_dir import StateDir
     from agentcore.store.store import Store
 
     async def change(state: StateDir) -> None:

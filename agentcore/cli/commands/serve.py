@@ -15,9 +15,9 @@ from agentcore.cli.options import config_option, is_verbose
 
 if TYPE_CHECKING:
     from agentcore.cli.start.start_block import StartBlock
-    from agentcore.config import AppConfig
+    from agentcore.config.loading import AppConfig
     from agentcore.server.serve import Console, PortTakenError
-    from agentcore.store.state import StateDir
+    from agentcore.store.state.state_dir import StateDir
 
 
 @click.command()
@@ -89,14 +89,14 @@ def serve(
     from agentcore.cli.late_certificates import certificates_later
 
     with quick_imports(), certificates_later() as load_certificates:
-        from agentcore.config import prepare_roots
-        from agentcore.core.containment import bounded_runner
+        from agentcore.config.workspace_roots import prepare_roots
         from agentcore.core.discovery.families import load_config
+        from agentcore.core.module_code.process_exit import bounded_runner
         from agentcore.core.process_privacy import hide_secrets
-        from agentcore.server.logging import configure_logging, log_to_file_only, log_to_state_folder
+        from agentcore.server.logging.log_setup import configure_logging, log_to_file_only, log_to_state_folder
         from agentcore.server.serve import PortTakenError, RunningServer, log
         from agentcore.server.serve import serve as run_server
-        from agentcore.store.state import StateDir
+        from agentcore.store.state.state_dir import StateDir
 
     hide_secrets()
     console = _find_console()
@@ -163,7 +163,7 @@ def _choose_other_port(taken: "PortTakenError", config: "AppConfig", state: "Sta
     from agentcore.cli.terminal.exit_codes import CliError, ExitCode
     from agentcore.cli.terminal.own_command import own_command
     from agentcore.cli.terminal.terminal import is_interactive
-    from agentcore.store.state import find_server_at
+    from agentcore.store.state.state_dir import find_server_at
 
     holder = find_server_at(taken.port, state.path)
     free = taken.find_free_port()

@@ -3,29 +3,29 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pydantic import BaseModel, SecretStr
 
-from agentcore.config import (
-    AppConfig,
-    JsonPath,
-    Origin,
-    RawSettings,
-    has_reference,
-    module_settings,
-    secrets_to_mask,
-    validate_settings,
-)
-from agentcore.core.containment import text_of, type_name
+from agentcore.config.json_source import JsonPath
+from agentcore.config.layers import Origin
+from agentcore.config.loading import AppConfig
+from agentcore.config.references import has_reference
+from agentcore.config.settings_of_modules import RawSettings, module_settings, validate_settings
+from agentcore.config.written_secrets import secrets_to_mask
 from agentcore.core.discovery.families import FamilyMember
 from agentcore.core.discovery.source_search import find_module
+from agentcore.core.module_code.module_error import text_of, type_name
 from agentcore.core.modules.family_block import block_model, settings_in_code
 from agentcore.core.modules.source_choice import remembered_sources
-from agentcore.core.settings import SettingsSchema, SettingsSubject, masked_part, module_schema
+from agentcore.core.settings.app_schema import module_schema
+from agentcore.core.settings.display import masked_part
+from agentcore.core.settings.settings_document import SettingsSubject
+from agentcore.core.settings.settings_schema import SettingsSchema
+from agentcore.late_dataclasses import dataclass
 from agentcore.secrets import MASK, mask_named_secrets, register_masked_values
-from agentcore.store.state import locate_state_dir
+from agentcore.store.state.state_dir import locate_state_dir
 
 
 @dataclass

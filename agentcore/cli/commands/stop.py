@@ -29,7 +29,7 @@ def stop(config_path: Path, ends_all: bool, as_json: bool) -> None:
     from agentcore.cli.backend.server_client import ServerClient
     from agentcore.cli.terminal.output import print_json
     from agentcore.hosts.hosts import stop_all_surviving_hosts
-    from agentcore.store.state import locate_state_dir
+    from agentcore.store.state.state_dir import locate_state_dir
 
     running = running_server(config_path) if ends_all else required_server(config_path)
     ended: dict[str, Any] = {"calls": 0, "resources": 0, "rejected": 0}

@@ -9,7 +9,7 @@ import click
 from agentcore.cli.commands.completion import complete_tool, host_option, remember_tools
 from agentcore.cli.options import config_option, json_option, reserve_for_json
 from agentcore.cli.terminal.exit_codes import CliError, ExitCode
-from agentcore.tool_formats import FormName
+from agentcore.tool_formats.formats import FormName
 
 
 @click.command()
@@ -65,7 +65,8 @@ def tools(*, config_path: Path, as_json: bool, form: str | None, must_check: boo
 def _print_check(tools: list[dict[str, Any]], *, as_json: bool) -> None:
     """Print which tools each provider accepts unchanged; exit with code 1 if one has a problem."""
     from agentcore.cli.terminal.output import print_json, print_notice, print_table
-    from agentcore.tool_formats import FORMS, LoweredSchema, check_tool
+    from agentcore.tool_formats.check import check_tool
+    from agentcore.tool_formats.formats import FORMS, LoweredSchema
 
     found = [
         {"tool": tool["name"], "module": tool["module"], "form": finding.form, "fault": finding.fault}

@@ -8,17 +8,17 @@ from typing import Any, get_args
 
 import click
 
-from agentcore.approval_rules import ApprovalMode
+from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.cli.arguments import find_schema, parse_arguments
+from agentcore.cli.conversation.chat_session import SERVER, ChatSession
 from agentcore.cli.conversation.client import Attached, ChatClient
 from agentcore.cli.conversation.event_output import TerminalView, print_result
 from agentcore.cli.conversation.prompt_line import PromptLine
-from agentcore.cli.conversation.session import SERVER, ChatSession
 from agentcore.cli.conversation.typed_ahead import Meanwhile
 from agentcore.cli.terminal.exit_codes import CliError
 from agentcore.cli.terminal.output import colour_text, print_notice, print_table, print_text
 from agentcore.cli.terminal.terminal import ask_confirmation, is_interactive
-from agentcore.core.policy import is_looser
+from agentcore.core.policy.authority import is_looser
 from agentcore.near_names import closest_name, near_names, shorten_name, unknown_name
 
 _HELP = """\

@@ -17,10 +17,10 @@ from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import create_output
 
-from agentcore.approval_rules import APPROVAL_MODES
+from agentcore.approval_rules.decisions import APPROVAL_MODES
 from agentcore.cli.terminal.exit_codes import CliError
 from agentcore.cli.terminal.output import print_notice
-from agentcore.store.state import create_private_file
+from agentcore.store.state.private_file import create_private_file
 
 _MENTION = re.compile(r"(?:^|\s)@([^\s@]*)$")
 _VALUE = re.compile(r"/(?:tool|prompt) +(?P<tool>\S+) +(?P<others>(?:.* )?)(?P<argument>[\w.-]+)=(?P<begun>[^\s'\"]*)")

@@ -3,19 +3,20 @@
 import asyncio
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from agentcore.cli.backend.opening import running_server
 from agentcore.cli.backend.server_client import ServerClient, ServerError
+from agentcore.cli.conversation.chat_session import ChatSession
+from agentcore.cli.conversation.chat_turn import exit_code_of
 from agentcore.cli.conversation.client import Attached, ChatClient, SessionOptions
 from agentcore.cli.conversation.event_output import ChatView, JsonView, TerminalView
-from agentcore.cli.conversation.session import ChatSession
-from agentcore.cli.conversation.turn import exit_code_of
 from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 from agentcore.cli.terminal.terminal import is_interactive
-from agentcore.store.state import locate_state_dir
+from agentcore.late_dataclasses import dataclass
+from agentcore.store.state.state_dir import locate_state_dir
 
 _HISTORY_NAME = "chat_history"
 

@@ -14,18 +14,21 @@ from typing import Any, Literal
 from agentcore.cli.backend.backend import Backend
 from agentcore.cli.backend.opening import open_backend, running_server
 from agentcore.cli.diagnosis.finding import Finding
-from agentcore.cli.diagnosis.hosts import check_hosts
-from agentcore.cli.diagnosis.models import check_models
-from agentcore.cli.diagnosis.requirements import check_requirements
-from agentcore.cli.diagnosis.written_secrets import check_written_secrets
+from agentcore.cli.diagnosis.host_checks import check_hosts
+from agentcore.cli.diagnosis.model_checks import check_models
+from agentcore.cli.diagnosis.requirement_checks import check_requirements
+from agentcore.cli.diagnosis.secret_checks import check_written_secrets
 from agentcore.cli.terminal.exit_codes import CliError
 from agentcore.cli.terminal.module_text import describe_disk_version, display_state, list_other_sources, module_reason
 from agentcore.cli.terminal.output import size_text
-from agentcore.config import AppConfig, prepare_roots
+from agentcore.config.loading import AppConfig
+from agentcore.config.workspace_roots import prepare_roots
 from agentcore.core.discovery.families import load_config, nameless_blocks
 from agentcore.errors import AgentcoreError
 from agentcore.installing import pip_command
-from agentcore.store.state import find_running_server, find_server_at, is_locked, locate_state_dir, read_loop_report
+from agentcore.store.state.lock import is_locked
+from agentcore.store.state.loop_report import read_loop_report
+from agentcore.store.state.state_dir import find_running_server, find_server_at, locate_state_dir
 
 _DISTRIBUTION = "agentcore-runtime"
 _LEAST_PYTHON = (3, 11)
@@ -218,11 +221,15 @@ def _check_modules(backend: Backend) -> Iterator[Finding]:
                 "problem", subject, "; ".join(module["problems"]), details=module["output"] or module["traceback"]
             )
         else:
-            yield Finding("ok", subject, f"{len(module['tools'])} tools")
+            yield Finding("ok", subject, f"{len(module['tools'])} tools{_start_text(module)}")
         yield from _check_disk_versions(subject, module)
         for note in module["notes"]:
             level: Literal["ok", "note"] = "note" if note["advice"] else "ok"
             yield Finding(level, note["subject"], note["said"], note["advice"])
+
+
+def _start_text(module: Mapping[str, Any]) -> str:
+    return "" if module["startMs"] is None else f", started in {module['startMs']:,.0f} ms"
 
 
 def _check_disk_versions(subject: str, module: Mapping[str, Any]) -> Iterator[Finding]:

@@ -58,9 +58,9 @@ def _load_client_names(config_path: Path) -> set[str]:
     """Load the names of the clients that a server would know, while holding the lock of the state folder."""
     import asyncio
 
-    from agentcore.config import prepare_roots
+    from agentcore.config.workspace_roots import prepare_roots
     from agentcore.core.discovery.families import load_config
-    from agentcore.store.state import StateDir
+    from agentcore.store.state.state_dir import StateDir
     from agentcore.store.store import Store
 
     async def names(state: StateDir) -> set[str]:

@@ -14,7 +14,8 @@ from typing import Any
 
 from agentcore.cli.backend.opening import running_server
 from agentcore.cli.terminal.exit_codes import CliError, ExitCode
-from agentcore.store.state import locate_state_dir, make_private_folder, read_private_file, write_private_file
+from agentcore.store.state.private_file import make_private_folder, read_private_file, write_private_file
+from agentcore.store.state.state_dir import locate_state_dir
 
 _START_SECONDS = 90.0
 _PAUSE_SECONDS = 0.05

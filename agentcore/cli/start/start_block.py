@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, TextIO
 
-from agentcore.chat import ModelStatus
+from agentcore.chat.model_status import ModelStatus
 from agentcore.cli.start.missing_requirements import Need, find_needs
 from agentcore.cli.terminal.hyperlink import make_hyperlink
 from agentcore.cli.terminal.output import colour_text
@@ -208,7 +208,7 @@ class _Fields(dict[str, Any]):
 
 async def _model_status(server: RunningServer) -> ModelStatus:
     try:
-        return await server.models.find_status()
+        return await server.late_chat.open().setup.find_status()
     except ToolError as exc:
         return ModelStatus(False, exc.message, "Correct app.json.")
 

@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
-from agentcore.approval_rules import list_touched
+from agentcore.approval_rules.criteria import list_touched
 from agentcore.cli.terminal.output import colour_text
 from agentcore.cli.terminal.visible_text import all_visible
-from agentcore.core.approvals import ApprovalRequest, Changed
-from agentcore.core.policy import GrantOffer
+from agentcore.core.approvals.request import ApprovalRequest, Changed
+from agentcore.core.policy.grants import GrantOffer
 
 COLOURS = {"allow": "green", "ask": "yellow", "deny": "red"}
 _INDENT = "    "

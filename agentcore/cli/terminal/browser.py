@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from agentcore.store.state import write_open_file
+from agentcore.store.state.state_dir import write_open_file
 
 # Start the browser from an intermediate process: the server's child processes end with it, the browser must not.
 _PROGRAM = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"

@@ -9,9 +9,9 @@ from agentcore.cli.terminal.editor import edit_text
 from agentcore.cli.terminal.terminal import EXPIRED, TERMINAL, number_needed, write_line
 from agentcore.cli.terminal.typed_answer import Proof
 from agentcore.cli.terminal.visible_text import all_visible, json_safe
-from agentcore.core.approvals import ApprovalRequest, Verdict
+from agentcore.core.approvals.request import ApprovalRequest, Verdict
 from agentcore.core.core import Core
-from agentcore.core.review import Question, explain_policy_decision
+from agentcore.core.dry_run.explanation import Question, explain_policy_decision
 from agentcore.errors import ToolError
 
 _DECIDING = frozenset(("y", "yes", "a", "e"))

@@ -9,7 +9,9 @@ from agentcore.cli.terminal.terminal import EXPIRED, TERMINAL, number_needed, wr
 from agentcore.cli.terminal.typed_answer import Proof
 from agentcore.cli.terminal.visible_text import all_visible
 from agentcore.cli.terminal.waiting_text import change_text, pairing_text
-from agentcore.core.approvals import ApprovalRequest, Pairing, PolicyChange
+from agentcore.core.approvals.client_pairings import Pairing
+from agentcore.core.approvals.policy_changes import PolicyChange
+from agentcore.core.approvals.request import ApprovalRequest
 from agentcore.core.core import Core
 
 Waiting = ApprovalRequest | PolicyChange | Pairing

@@ -51,7 +51,7 @@ def to_cli_error(error: Exception) -> CliError | None:
     if isinstance(error, ToolError):
         return CliError(f"{error.type}: {error.message}", code=ExitCode.CALL_FAILED)
     if isinstance(error, AgentcoreError):
-        from agentcore.store.state import StateLockedError
+        from agentcore.store.state.state_errors import StateLockedError
 
         is_locked = isinstance(error, StateLockedError)
         return CliError(str(error), code=ExitCode.UNREACHABLE if is_locked else ExitCode.USAGE)

@@ -12,11 +12,11 @@ from agentcore.cli.terminal.console_dialogues import Dialogue, Waiting, is_long_
 from agentcore.cli.terminal.terminal import TERMINAL, ask_confirmation, discard_typed_input, read_line, write_line
 from agentcore.cli.terminal.visible_text import all_visible
 from agentcore.cli.terminal.waiting_text import encode_host_offer, host_text
-from agentcore.core.approvals import ApprovalRequest
+from agentcore.core.approvals.request import ApprovalRequest
 from agentcore.core.core import Core
 from agentcore.core.events import Event
 from agentcore.errors import ToolError
-from agentcore.store.state import read_server_info
+from agentcore.store.state.state_dir import read_server_info
 
 _PERSON = Principal("cli")
 _HELP = """\

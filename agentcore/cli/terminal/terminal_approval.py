@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 
 from agentcore.cli.terminal.call_dialogue import CallDialogue
 from agentcore.cli.terminal.terminal import TERMINAL, ask_line
-from agentcore.core.approvals import ApprovalRequest, Verdict
+from agentcore.core.approvals.request import ApprovalRequest, Verdict
 from agentcore.core.core import Core
 
 

@@ -13,7 +13,7 @@ def set_up_log(*, is_verbose: bool) -> None:
         is_verbose: True to show log lines, with tracebacks.
     """
     if is_verbose:
-        from agentcore.server.logging import configure_logging
+        from agentcore.server.logging.log_setup import configure_logging
 
         configure_logging(sys.stderr, level="debug")
         return

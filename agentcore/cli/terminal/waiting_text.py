@@ -5,7 +5,10 @@ from typing import Any
 
 from agentcore.cli.terminal.approval_text import diff_line
 from agentcore.cli.terminal.visible_text import all_visible
-from agentcore.core.approvals import HostOffer, Pairing, PolicyChange, definition_text
+from agentcore.core.approvals.client_pairings import Pairing
+from agentcore.core.approvals.definition_review import definition_text
+from agentcore.core.approvals.host_pairings import HostOffer
+from agentcore.core.approvals.policy_changes import PolicyChange
 
 SCOPES = {
     "approve": "see and decide every call that waits; stop everything, and resume",

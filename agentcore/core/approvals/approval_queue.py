@@ -32,9 +32,9 @@ from agentcore.limits import (
     APPROVALS_WAITING_BYTES_PER_CALLER,
     APPROVALS_WAITING_PER_CALLER,
 )
-from agentcore.store.approvals.rows import ApprovalRow, GrantRow, SourceRow
-from agentcore.store.record import CallRow
-from agentcore.store.state.errors import RecordWriteError
+from agentcore.store.approvals.approval_rows import ApprovalRow, GrantRow, SourceRow
+from agentcore.store.record.call_row import CallRow
+from agentcore.store.state.state_errors import RecordWriteError
 from agentcore.store.store import Store
 
 __all__ = ["ApprovalQueue", "ApprovalRequest", "Approver", "PendingApproval", "Verdict"]

@@ -4,19 +4,19 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import structlog
 
 from agentcore.api.tool_context import KeyScope
 from agentcore.core.events import EventBus
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import APPROVAL_SECONDS, PAIRINGS_WAITING
-from agentcore.store.credentials import ClientKeys
-from agentcore.store.credentials.client_keys import PairedKind
+from agentcore.store.credentials.client_keys import ClientKeys, PairedKind
 from agentcore.store.credentials.one_time_codes import OneTimeCodes, as_typed, short_code
-from agentcore.store.record import CallRow, Record
-from agentcore.store.record.call_row import make_notice_row
+from agentcore.store.record.call_row import CallRow, make_notice_row
+from agentcore.store.record.record import Record
 
 log = structlog.get_logger(__name__)
 

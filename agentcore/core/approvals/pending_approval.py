@@ -10,7 +10,7 @@ from agentcore.core.approvals.request import ApprovalRequest, Verdict
 from agentcore.core.events import EventBus
 from agentcore.errors import ToolError
 from agentcore.limits import EDITS_KEPT
-from agentcore.store.approvals.store import ApprovalStore
+from agentcore.store.approvals.approval_store import ApprovalStore
 
 
 class PendingApproval:

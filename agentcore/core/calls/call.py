@@ -6,20 +6,20 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from agentcore.api import CallPreview, Principal, Resource, ToolResult
 from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.core.approvals.pending_approval import PendingApproval
 from agentcore.core.calls.call_reports import ShownOutput
-from agentcore.core.containment.containment import Contained
+from agentcore.core.module_code.containment import Contained
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.core.policy.authority import PERSONS, USER_ACCOUNT, Decision, client_in
-from agentcore.documents import FittedImage
+from agentcore.documents.image_fitting import FittedImage
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.store.record import CallRow
+from agentcore.late_dataclasses import dataclass
+from agentcore.store.record.call_row import CallRow
 
 Notify = Callable[[str, Mapping[str, Any]], None]
 """Receives the call's events: `accepted` (carries the id for cancelling), `decided` (whether approval is needed),

@@ -2,27 +2,29 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, overload
 
 from agentcore.api import ArtifactLines, ArtifactLink, ChatSession, LogLevel, Principal, Resource, ToolResult
 from agentcore.core.calls.call import Call, CallOutcome, CallRequest, Notify, pause_clock
+from agentcore.core.calls.call_questions import Questions
 from agentcore.core.calls.call_reports import ShownOutput, read_fraction, read_log, read_message, read_output
 from agentcore.core.calls.chat_protocols import ConversationSlot, no_session
 from agentcore.core.calls.host_requests import HostQuestion, ask_host
-from agentcore.core.calls.questions import Questions
 from agentcore.core.calls.result_shortening import model_chars
 from agentcore.core.calls.threaded_context import ThreadedContext
-from agentcore.core.containment.ownership import OWNER
 from agentcore.core.events import EventBus
+from agentcore.core.module_code.ownership import OWNER
 from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.files.open_file import OpenFile
 from agentcore.files.workspace import Workspace
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import LOGS_PER_CALL, PROGRESS_INTERVAL_SECONDS
-from agentcore.store.artifacts import Artifact, ArtifactStore, unknown_artifact
+from agentcore.store.artifacts.artifact_rows import Artifact
+from agentcore.store.artifacts.artifact_store import ArtifactStore
+from agentcore.store.artifacts.files import unknown_artifact
 from agentcore.store.store import Store
 from agentcore.valid_text import valid_text, with_valid_text
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 from agentcore.api import LogLevel
-from agentcore.core.containment.foreign_error import type_name
-from agentcore.core.containment.plain_values import plain_text
+from agentcore.core.module_code.module_error import type_name
+from agentcore.core.module_code.plain_values import plain_text
 from agentcore.limits import (
     LOG_CHARS,
     OUTPUT_EVENT_CHARS,

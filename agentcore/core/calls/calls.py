@@ -10,15 +10,21 @@ from agentcore.core.approvals.pending_approval import PendingApproval
 from agentcore.core.calls.admission import admit_call
 from agentcore.core.calls.call import Call, CallOutcome, CallRequest, Notify, PreparedCall
 from agentcore.core.calls.call_context import CallServices
+from agentcore.core.calls.call_errors import (
+    CallDetached,
+    CallTimeout,
+    ModuleError,
+    cancelled_error,
+    error_from_exception,
+)
 from agentcore.core.calls.chat_protocols import ConversationSlot
 from agentcore.core.calls.continued_calls import CarriedOnCalls
-from agentcore.core.calls.errors import CallDetached, CallTimeout, ModuleError, cancelled_error, error_from_exception
 from agentcore.core.calls.execution import CarryOn, Execution
 from agentcore.core.calls.permission import Permission
 from agentcore.core.calls.prepare import Preparation
 from agentcore.core.calls.settling import Settlement
-from agentcore.core.containment.containment import Contained
 from agentcore.core.events import EventBus
+from agentcore.core.module_code.containment import Contained
 from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.modules.tool_registry import ToolRegistry
@@ -28,7 +34,7 @@ from agentcore.core.policy.page_scripts import PageScripts
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
-from agentcore.store.state.errors import RecordWriteError
+from agentcore.store.state.state_errors import RecordWriteError
 from agentcore.store.store import Store
 
 Explain = Callable[[ModuleRecord, ToolError, Principal], None]

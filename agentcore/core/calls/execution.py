@@ -10,14 +10,14 @@ from agentcore.config.app_json import LimitsConfig
 from agentcore.core.approvals.request import ApprovalRequest
 from agentcore.core.calls.call import Call, CallOutcome, PreparedCall
 from agentcore.core.calls.call_context import CallContext, CallServices
-from agentcore.core.calls.errors import CallTimeout, on_other_host, read_error
+from agentcore.core.calls.call_errors import CallTimeout, on_other_host, read_error
 from agentcore.core.calls.permission import Permission
 from agentcore.core.calls.prepare import Preparation
 from agentcore.core.calls.preview import approval_basis
+from agentcore.core.calls.result_conversion import cap_result, fits_limits, to_result
 from agentcore.core.calls.result_shortening import ArtifactReading, add_note, model_part
-from agentcore.core.calls.results import cap_result, fits_limits, to_result
 from agentcore.core.calls.settling import row_of
-from agentcore.core.containment.ownership import CALL, OWNER
+from agentcore.core.module_code.ownership import CALL, OWNER
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError

@@ -11,7 +11,7 @@ from agentcore.core.approvals.approval_queue import ApprovalQueue
 from agentcore.core.approvals.pending_approval import PendingApproval
 from agentcore.core.approvals.request import ApprovalRequest, Approver, Verdict
 from agentcore.core.calls.call import Call, CallDecision, PreparedCall, pause_clock
-from agentcore.core.calls.errors import on_other_host, target_gone
+from agentcore.core.calls.call_errors import on_other_host, target_gone
 from agentcore.core.calls.prepare import Preparation
 from agentcore.core.declarations.hosted_names import pool_of
 from agentcore.core.policy.approval_policy import OWN_CALL, ApprovalPolicy

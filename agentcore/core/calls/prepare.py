@@ -6,7 +6,7 @@ from typing import Any
 from agentcore.api import CallPreview, Resource, ResourceUse
 from agentcore.core.calls.call import Call, PreparedCall
 from agentcore.core.calls.call_context import CallContext, CallServices
-from agentcore.core.calls.errors import unreachable_resource_error
+from agentcore.core.calls.call_errors import unreachable_resource_error
 from agentcore.core.calls.preview import preview_call
 from agentcore.core.calls.preview_limit import PreviewTurns
 from agentcore.core.calls.routing import Routing

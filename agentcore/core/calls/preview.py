@@ -10,12 +10,12 @@ import structlog
 from agentcore.api.definition import EFFECTS, SESSION_ONLY, CallPreview, Effect, ToolDefinition
 from agentcore.core.calls.call import Call, PreparedCall
 from agentcore.core.calls.call_context import CallContext
-from agentcore.core.calls.errors import read_error
+from agentcore.core.calls.call_errors import read_error
 from agentcore.core.calls.preview_limit import PreviewTurn, PreviewTurns
-from agentcore.core.containment.containment import run_contained
-from agentcore.core.containment.foreign_error import log_failure, type_name
-from agentcore.core.containment.plain_values import plain_text
-from agentcore.core.containment.preview_state import previewing
+from agentcore.core.module_code.containment import run_contained
+from agentcore.core.module_code.module_error import log_failure, type_name
+from agentcore.core.module_code.plain_values import plain_text
+from agentcore.core.module_code.preview_state import previewing
 from agentcore.errors import ToolError
 from agentcore.limits import PREVIEW_CHARS, PREVIEW_ENTRIES, PREVIEW_SECONDS
 
@@ -55,7 +55,7 @@ async def preview_call(
     finally:
         context.end_preview()
         turn.end_preview()
-    return preview if preview is None or not module.is_foreign else _only_raising(preview, definition)
+    return preview if preview is None or not module.has_outside_definitions else _only_raising(preview, definition)
 
 
 def _only_raising(preview: CallPreview, definition: ToolDefinition) -> CallPreview:

@@ -11,7 +11,9 @@ from agentcore.api.definition import Keep
 from agentcore.api.result import ContentBlock
 from agentcore.core.calls.call import ModelReader
 from agentcore.core.modules.module_record import RegisteredTool
-from agentcore.documents import HEAD_BYTES, PICTURES, FittedImage, media_type, split_lines
+from agentcore.documents.image_fitting import FittedImage
+from agentcore.documents.media_type import HEAD_BYTES, PICTURES, media_type
+from agentcore.documents.text_lines import split_lines
 from agentcore.limits import MODEL_CHARS, MODEL_IMAGE_BYTES
 
 _SENTENCE_CHARS = 500

@@ -4,8 +4,8 @@ from typing import Any
 
 from agentcore.api import Resource
 from agentcore.core.calls.call import Call
+from agentcore.core.calls.call_errors import chat_refused
 from agentcore.core.calls.chat_protocols import ConversationSlot
-from agentcore.core.calls.errors import chat_refused
 from agentcore.core.calls.module_starts import find_when_started
 from agentcore.core.declarations.hosted_names import host_title, is_member, pool_of
 from agentcore.core.events import EventBus

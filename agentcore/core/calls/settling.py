@@ -10,7 +10,7 @@ from agentcore.core.calls.call import Call, CallOutcome, PreparedCall
 from agentcore.core.events import EventBus
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.errors import ToolError
-from agentcore.store.record import CallRow
+from agentcore.store.record.call_row import CallRow
 from agentcore.store.store import Store
 
 log = structlog.get_logger(__name__)

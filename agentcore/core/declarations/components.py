@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from agentcore.api import WebComponent
-from agentcore.core.containment.foreign_error import type_name
-from agentcore.core.containment.reading import WrongValueError, read_mapping, read_text, read_texts, read_title
+from agentcore.core.module_code.module_error import type_name
+from agentcore.core.module_code.value_reading import WrongValueError, read_mapping, read_text, read_texts, read_title
 
 _TAG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
 _ICON = re.compile(r"[a-z0-9-]{0,64}")

@@ -28,8 +28,10 @@ from agentcore.api.definition import (
     ToolDefinition,
 )
 from agentcore.api.module import RESERVED
-from agentcore.core.containment.readable_resources import OWN_ADDRESSES, read_resources
-from agentcore.core.containment.reading import (
+from agentcore.core.declarations.readable_resources import OWN_ADDRESSES, read_resources
+from agentcore.core.declarations.tool_icons import read_icons
+from agentcore.core.declarations.tool_views import read_name_in_views, read_view
+from agentcore.core.module_code.value_reading import (
     WrongValueError,
     read_flag,
     read_mapping,
@@ -38,8 +40,6 @@ from agentcore.core.containment.reading import (
     read_text,
     read_texts,
 )
-from agentcore.core.containment.tool_icons import read_icons
-from agentcore.core.containment.tool_view import read_name_in_views, read_view
 from agentcore.limits import DEFINITION_BYTES, DEFINITION_PARTS, MODEL_CHARS_MAX, MODEL_CHARS_MIN, TOOL_SECONDS_MAX
 from agentcore.near_names import closest_name
 

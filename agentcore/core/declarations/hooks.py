@@ -8,7 +8,7 @@ import pluggy
 
 from agentcore import hookspecs
 from agentcore.api.module import HOOKS, Module
-from agentcore.core.containment.foreign_error import type_name
+from agentcore.core.module_code.module_error import type_name
 
 
 class _HookManager(pluggy.PluginManager):

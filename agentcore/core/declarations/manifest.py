@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,8 @@ from pydantic import BaseModel
 
 from agentcore.api import Module
 from agentcore.api.module import MODULE_NAME
-from agentcore.core.containment.reading import (
+from agentcore.core.declarations.hooks import find_implementations
+from agentcore.core.module_code.value_reading import (
     LANGUAGES,
     WrongValueError,
     read_flag,
@@ -22,7 +23,7 @@ from agentcore.core.containment.reading import (
     read_texts,
     read_title,
 )
-from agentcore.core.declarations.hooks import find_implementations
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import INIT_SECONDS_MAX, MODULE_INSTRUCTIONS_CHARS
 
 _NAME = re.compile(MODULE_NAME)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agentcore.core.containment.reading import WrongValueError, read_mapping
+from agentcore.core.module_code.value_reading import WrongValueError, read_mapping
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.limits import ASK_HOST_BYTES

@@ -6,8 +6,8 @@ from typing import Annotated, Protocol
 from pydantic import Field
 
 from agentcore.api.operation import operation
-from agentcore.core.containment.preview_state import refuse_in_preview
-from agentcore.core.containment.reading import WrongValueError, read_text
+from agentcore.core.module_code.preview_state import refuse_in_preview
+from agentcore.core.module_code.value_reading import WrongValueError, read_text
 from agentcore.errors import ToolError
 from agentcore.limits import STORED_BYTES
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,14 @@ from typing import Any
 from agentcore.api.module import MODULE_NAME
 from agentcore.config import loading
 from agentcore.config.app_json import AppDocument
+from agentcore.config.config_errors import ConfigError, ConfigProblem
 from agentcore.config.config_file import ConfigFile
 from agentcore.config.environment import Variable
-from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.layers import DEFAULT, Layers
 from agentcore.config.loading import AppConfig, merge_app
 from agentcore.config.problems import kind_of
 from agentcore.core.discovery.installed import Family, InstalledModule, installed_families
+from agentcore.late_dataclasses import dataclass
 
 _NAME = re.compile(MODULE_NAME)
 _NAME_CHARS = 64

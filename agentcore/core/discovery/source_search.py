@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from agentcore.api.module import MODULE_NAME
-from agentcore.config.errors import ConfigError, ConfigProblem
+from agentcore.config.config_errors import ConfigError, ConfigProblem
 from agentcore.config.loading import AppConfig
 from agentcore.core.discovery.code import UnloadedCode
 from agentcore.core.discovery.families import FamilyMember, family_members, members_named

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from agentcore.store.state import StateDir
 from agentcore.store.state.log_file import log_files
+from agentcore.store.state.state_dir import StateDir
 from agentcore.supervision.blocking_module import Holder
 from agentcore.supervision.loop_guard import BEATS, EXIT_SIGNAL
 from agentcore.supervision.memory import shared_memory

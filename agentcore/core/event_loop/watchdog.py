@@ -9,10 +9,10 @@ from typing import Protocol
 
 import structlog
 
-from agentcore.core.containment.ownership import owner_of_task
-from agentcore.core.containment.stack import stack_of
-from agentcore.core.containment.threads import WorkerThread
 from agentcore.core.event_loop.clock import LoopClock
+from agentcore.core.module_code.ownership import owner_of_task
+from agentcore.core.module_code.stack import stack_of
+from agentcore.core.module_code.threads import WorkerThread
 from agentcore.limits import LOOP_BEAT_SECONDS, LOOP_BLOCKED_SECONDS
 from agentcore.supervision.blocking_module import Holder, find_holder
 

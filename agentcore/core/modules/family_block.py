@@ -8,12 +8,12 @@ from pydantic import BaseModel
 from agentcore.config.loading import AppConfig
 from agentcore.config.settings_of_modules import RawSettings, validate_settings
 from agentcore.config.written_secrets import secrets_to_mask
-from agentcore.core.containment.foreign_error import type_name
-from agentcore.core.containment.reading import WrongValueError
 from agentcore.core.declarations.manifest import settings_of
 from agentcore.core.discovery.families import FamilyMember
-from agentcore.core.discovery.references import references_of
+from agentcore.core.discovery.reference_values import references_of
 from agentcore.core.discovery.source_search import Found, Places
+from agentcore.core.module_code.module_error import type_name
+from agentcore.core.module_code.value_reading import WrongValueError
 from agentcore.secrets import register_masked_values
 
 _PARAMETERS = 2

@@ -5,7 +5,7 @@ import inspect
 from typing import Any
 
 from agentcore.api import Module
-from agentcore.core.containment.containment import run_contained
+from agentcore.core.module_code.containment import run_contained
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.limits import HOOK_SECONDS
 

@@ -10,21 +10,21 @@ import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from agentcore.core.containment.containment import is_abandoned
-from agentcore.core.containment.ownership import (
+from agentcore.core.module_code.containment import is_abandoned
+from agentcore.core.module_code.ownership import (
     children_of,
     is_running_child,
     owner_of_context,
     owner_of_task,
     owner_of_thread,
 )
-from agentcore.core.containment.stack import stack_of
-from agentcore.core.containment.threads import WorkerThread
+from agentcore.core.module_code.stack import stack_of
+from agentcore.core.module_code.threads import WorkerThread
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import CANCEL_GRACE_SECONDS
 from agentcore.supervision.descendants import list_descendants, read_start_time, send_to
 

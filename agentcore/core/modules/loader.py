@@ -12,15 +12,15 @@ from agentcore.api.module import Module, find_tool_errors
 from agentcore.config.loading import AppConfig
 from agentcore.config.settings_of_modules import RawSettings, module_settings, validate_settings
 from agentcore.config.written_secrets import secrets_to_mask
-from agentcore.core.containment.containment import run_contained
-from agentcore.core.containment.foreign_error import reason_of, type_name
-from agentcore.core.containment.ownership import source_dirs
 from agentcore.core.declarations.components import read_component
 from agentcore.core.declarations.definitions import count_parts, read_definition, without_session
 from agentcore.core.declarations.manifest import Manifest, read_manifest
 from agentcore.core.discovery.families import FamilyMember
-from agentcore.core.discovery.references import references_of
+from agentcore.core.discovery.reference_values import references_of
 from agentcore.core.discovery.source_search import Found, title_of
+from agentcore.core.module_code.containment import run_contained
+from agentcore.core.module_code.module_error import reason_of, type_name
+from agentcore.core.module_code.ownership import source_dirs
 from agentcore.core.modules.family_block import block_model, make_member, raw_block
 from agentcore.core.modules.module_record import LoadedCode, ModuleRecord, Offer, RegisteredTool
 from agentcore.core.modules.tool_registry import compile_tool
@@ -158,7 +158,7 @@ def _read_definitions(record: ModuleRecord, given: Any) -> Offer:
                 left_out = f"{len(entries) - number} tools are left out: the schemas of a module may have"
                 problems.append(f"{left_out} {MODULE_PARTS:,} values together")
                 break
-            if record.is_foreign and "session" in definition.effects:
+            if record.has_outside_definitions and "session" in definition.effects:
                 claims.add(definition.name)
                 definition = without_session(definition)
             tool = compile_tool(definition, record)

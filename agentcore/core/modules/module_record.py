@@ -5,20 +5,23 @@ has only for a part of its life is in one dataclass, and goes away as a whole.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
 from agentcore.api import ToolDefinition, WebComponent
 from agentcore.api.report import ReadReport
-from agentcore.core.containment import ModuleLogin, ModuleRequirement
 from agentcore.core.declarations.hosted_names import name_for_people
 from agentcore.core.declarations.manifest import Manifest
+from agentcore.core.declarations.module_login import ModuleLogin
+from agentcore.core.declarations.module_requirement import ModuleRequirement
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import REFRESH_INTERVAL_SECONDS, REFRESHES_AT_ONCE
 from agentcore.rate_limit import Pace
 from agentcore.secrets import register_masked_values
-from agentcore.tool_formats import FORMS, FormName, LoweredSchema, check_tool
+from agentcore.tool_formats.check import check_tool
+from agentcore.tool_formats.formats import FORMS, FormName, LoweredSchema
 
 if TYPE_CHECKING:
     from agentcore.core.discovery.source_search import Found
@@ -599,7 +602,7 @@ class ModuleRecord:
         return self._manifest
 
     @property
-    def is_foreign(self) -> bool:
+    def has_outside_definitions(self) -> bool:
         """True if its definitions come from outside: from a foreign machine, or a mounted server."""
         return bool(self.host) or self.manifest.definitions_need_review
 

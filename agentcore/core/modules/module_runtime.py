@@ -2,40 +2,43 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pydantic_core
 
-from agentcore.api.hosts import HostInfo
+from agentcore.api.host_info import HostInfo
 from agentcore.api.login import Login
 from agentcore.api.operation import Operation
 from agentcore.api.report import ReadReport
 from agentcore.api.web import Route
 from agentcore.config.loading import AppConfig
-from agentcore.core.containment import ModuleLogin, ModuleRequirement
-from agentcore.core.containment.foreign_error import clean_end
 from agentcore.core.declarations.hosted_names import host_in
+from agentcore.core.declarations.module_login import ModuleLogin
+from agentcore.core.declarations.module_requirement import ModuleRequirement
 from agentcore.core.declarations.module_storage import ModuleStorage
 from agentcore.core.events import Event, EventBus
+from agentcore.core.module_code.module_error import clean_end
 from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.modules.module_record import ChatStart, ModuleRecord, Waiting
-from agentcore.core.modules.routes import ModuleRoute, RouteTable
+from agentcore.core.modules.module_routes import ModuleRoute, RouteTable
 from agentcore.core.modules.runtime_arguments import ReadingRuntime
 from agentcore.core.resources.module_resources import ModuleResources
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.files.workspace import Workspace
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES, MODULE_REQUIREMENTS
 from agentcore.net.url_policy import OwnOrigins, UrlPolicy
 from agentcore.secrets import masked_json
-from agentcore.store.credentials import ModuleSecrets
-from agentcore.store.record import Record
+from agentcore.store.credentials.module_secrets import ModuleSecrets
 from agentcore.store.record.call_row import make_notice_row
-from agentcore.store.state import StateDir, StoredFiles, locate_state_dir
+from agentcore.store.record.record import Record
+from agentcore.store.state.state_dir import StateDir, locate_state_dir
+from agentcore.store.state.stored_files import StoredFiles
 
 if TYPE_CHECKING:
-    from agentcore.supervision.control_files import ControlFiles
+    from agentcore.supervision.control_files.control_files import ControlFiles
 
 _SESSION_CHARS = 64
 

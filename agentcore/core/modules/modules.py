@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 import structlog
 from pydantic import BaseModel
 
-from agentcore.config.errors import ConfigError
+from agentcore.config.config_errors import ConfigError
 from agentcore.config.loading import AppConfig
 from agentcore.core.approvals.definition_review import Offered
 from agentcore.core.declarations.definitions import without_session
@@ -111,7 +111,7 @@ class Modules:
         """Return what a module that the server itself runs offers, for comparison with a foreign machine; None: it runs
         none."""
         record = self.records.get(name)
-        if record is None or record.state != "ready" or record.is_foreign:
+        if record is None or record.state != "ready" or record.has_outside_definitions:
             return None
         tools = [without_session(tool.definition) for tool in record.tools]
         return Offered(tools, merged_instructions(record.manifest.instructions, record.offered_instructions))

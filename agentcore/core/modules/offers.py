@@ -9,10 +9,10 @@ from typing import Any
 import structlog
 
 from agentcore.core.approvals.definition_review import INSTRUCTIONS, DefinitionReview
-from agentcore.core.containment.foreign_error import log_failure
 from agentcore.core.declarations.hosted_names import is_member
 from agentcore.core.discovery.families import FamilyMember
 from agentcore.core.events import EventBus
+from agentcore.core.module_code.module_error import log_failure
 from agentcore.core.modules import loader
 from agentcore.core.modules.hook_calls import call_hook
 from agentcore.core.modules.module_record import ModuleRecord, Offer
@@ -66,7 +66,7 @@ class Offers:
         record.publish_offer(self._withhold_unreviewed(record, offer))
 
     def _withhold_unreviewed(self, record: ModuleRecord, offer: Offer) -> Offer:
-        if not record.is_foreign:
+        if not record.has_outside_definitions:
             return replace(offer, instructions=record.offered_instructions)
         others = [name for name, tool in self._registry.own.items() if tool.module is not record]
         others += [

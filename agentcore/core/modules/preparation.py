@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from agentcore.api import Module
-from agentcore.config.errors import ConfigError
+from agentcore.config.config_errors import ConfigError
 from agentcore.config.loading import AppConfig
 from agentcore.config.problems import problems_of_faults
-from agentcore.core.containment.containment import run_contained
 from agentcore.core.discovery.families import FamilyMember
 from agentcore.core.discovery.installed import InstalledModule
-from agentcore.core.discovery.requirements import check_requirements
+from agentcore.core.discovery.package_requirements import check_requirements
 from agentcore.core.discovery.source_search import Found
+from agentcore.core.module_code.containment import run_contained
 from agentcore.core.modules import loader
 from agentcore.core.modules.host_protocols import ModuleHost, ModuleHosts
 from agentcore.core.modules.leftovers import RunPeriod, Surroundings

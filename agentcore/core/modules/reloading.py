@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import structlog
 
-from agentcore.core.containment.foreign_error import failure_details, failure_text
 from agentcore.core.discovery.code import UnloadedCode
 from agentcore.core.discovery.source_search import ModuleNotChosen, unload_modules
+from agentcore.core.module_code.module_error import failure_details, failure_text
 from agentcore.core.modules.lifecycle import Lifecycle
 from agentcore.core.modules.module_record import ModuleRecord
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, get_origin
 
 from pydantic import BaseModel
 
-from agentcore.api.hosts import AnswerHosts
+from agentcore.api.host_info import AnswerHosts
 from agentcore.api.login import Login
 from agentcore.api.operation import AtMost, Matches, Operation, operations_of
 from agentcore.api.report import ReadReport
@@ -16,10 +16,10 @@ from agentcore.api.requirement import Requirement
 from agentcore.api.runtime import Runtime
 from agentcore.api.tool_context import KeyScope
 from agentcore.api.web import Route, RouteHandler, RouteKind
-from agentcore.core.containment.reading import WrongValueError, read_mapping, read_number, read_text
-from agentcore.core.containment.requirement import ModuleRequirement
+from agentcore.core.declarations.module_requirement import ModuleRequirement
 from agentcore.core.event_types import OWN_TOPICS
-from agentcore.core.modules.routes import ModuleRoute
+from agentcore.core.module_code.value_reading import WrongValueError, read_mapping, read_number, read_text
+from agentcore.core.modules.module_routes import ModuleRoute
 
 _LONGEST_SECONDS = 366 * 24 * 3600.0
 

@@ -14,7 +14,7 @@ from agentcore.core.modules.module_record import ModuleRecord, RegisteredTool, T
 from agentcore.core.modules.validation import compile_result_check, compile_validator, defer_to_host
 from agentcore.errors import ToolError
 from agentcore.near_names import near_names, shorten_name, unknown_name
-from agentcore.tool_formats import FORMS, LoweredSchema
+from agentcore.tool_formats.formats import FORMS, LoweredSchema
 
 _BROUGHT_BY_MODULES = frozenset(("unknown_tool", "unknown_prompt", "view_not_found", "artifact_not_found"))
 """Types of the errors for what is not there, and may be once a module has started."""

@@ -7,8 +7,8 @@ import pydantic_core
 from pydantic import ValidationError
 
 from agentcore.api import ToolDefinition
-from agentcore.core.containment.tool_errors import plain_error
-from agentcore.core.modules.json_schema import compile_schema, describe_unknown_key, path_of
+from agentcore.core.module_code.tool_errors import plain_error
+from agentcore.core.modules.schema_compiling import compile_schema, describe_unknown_key, path_of
 from agentcore.errors import InvalidResultError, ToolError
 from agentcore.limits import VALIDATION_ERRORS
 from agentcore.near_names import shorten_name

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -17,8 +16,9 @@ from agentcore.core.policy.authority import PERSONS, Decision
 from agentcore.core.policy.grants import Grants
 from agentcore.core.policy.untrusted_sources import UntrustedSources, source_row
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.net.url_pattern import origin_of
-from agentcore.store.approvals.store import ApprovalStore
+from agentcore.store.approvals.approval_store import ApprovalStore
 
 _READ: frozenset[Effect] = frozenset(("read",))
 _READ_AND_EGRESS: frozenset[Effect] = frozenset(("read", "egress"))
@@ -315,7 +315,7 @@ class ApprovalPolicy:
 
     def _find_grant(self, facts: CallFacts) -> str | None:
         """The grant that lets a call run."""
-        if "dangerous" in facts.effects or facts.is_of_foreign_machine:
+        if "dangerous" in facts.effects or facts.is_from_other_machine:
             return None
         for grant in self.grants:
             if grant.row.scope != "host" and grant.applies_to(facts):
@@ -325,7 +325,7 @@ class ApprovalPolicy:
     def _permissions_by_mode(self, facts: CallFacts) -> Iterator[Decision]:
         """Yield the decisions of modes that let some calls run."""
         # results of a foreign machine's call are sent to that machine
-        if facts.mode in MODES_THAT_READ and facts.effects <= _READ and not facts.is_of_foreign_machine:
+        if facts.mode in MODES_THAT_READ and facts.effects <= _READ and not facts.is_from_other_machine:
             yield Decision("allow", f"mode:{facts.mode}", "it only reads")
         if facts.mode == "accept_edits" and self._changes_workspace_only(facts):
             yield Decision("allow", "mode:accept_edits", "it only changes files of the workspace")
@@ -333,7 +333,7 @@ class ApprovalPolicy:
     def _changes_workspace_only(self, facts: CallFacts) -> bool:
         """True if all that a call does is to read and change files in the workspace, as its tool itself reports."""
         # the workspace of a foreign machine is somebody else's, and its results are sent there
-        if facts.is_of_foreign_machine or facts.host or not facts.effects <= _READ_AND_WRITE:
+        if facts.is_from_other_machine or facts.host or not facts.effects <= _READ_AND_WRITE:
             return False
         if not facts.is_previewed or not facts.paths:
             return False
@@ -396,6 +396,6 @@ def _is_below(path: PurePosixPath, folders: Sequence[PurePosixPath]) -> bool:
 
 
 def _reason_to_ask(facts: CallFacts) -> str:
-    if facts.is_of_foreign_machine:
+    if facts.is_from_other_machine:
         return f"host {facts.principal.id!r} makes this call, and its result goes to that machine"
     return f"calls of a {facts.principal.kind} need a person"

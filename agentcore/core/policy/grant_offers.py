@@ -16,7 +16,7 @@ def offers_for(facts: CallFacts, decision: Decision, roots: tuple[str, ...]) -> 
     is_by_default = decision.by == "untrusted" or decision.by.startswith("mode:")
     if not is_by_default or facts.is_protected or "dangerous" in facts.effects or facts.principal.kind in PERSONS:
         return ()
-    if facts.is_of_foreign_machine:
+    if facts.is_from_other_machine:
         return ()  # a grant is for callers of one kind, and does not apply to other machines
     tool = facts.definition.name
     found = [(tool, patterns) for patterns in suggest_patterns(facts, roots)]
@@ -28,7 +28,7 @@ def offers_for(facts: CallFacts, decision: Decision, roots: tuple[str, ...]) -> 
 def host_offers(facts: CallFacts) -> tuple[GrantOffer, ...]:
     """Return what an approval grants implicitly if only writes ask: further reading from the same hosts."""
     if (
-        facts.is_of_foreign_machine
+        facts.is_from_other_machine
         or facts.mode not in MODES_THAT_READ
         or not facts.is_previewed
         or not facts.effects <= frozenset(("read", "egress"))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agentcore.api import Effect
-from agentcore.store.state import read_private_file, write_private_file
+from agentcore.store.state.private_file import read_private_file, write_private_file
 
 _FILE = "page-scripts-ran"
 _RUNS_NO_CODE: frozenset[Effect] = frozenset(("read", "write", "session"))

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterable
 
-from agentcore.store.approvals.rows import SourceRow
+from agentcore.store.approvals.approval_rows import SourceRow
 
 _NAMED = 5
 """Sources that one question names; the rest are counted."""

@@ -10,9 +10,9 @@ from typing import Any, get_args
 
 from agentcore.api import Image
 from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus, ResourceUpdate
-from agentcore.core.containment.plain_values import plain_text
-from agentcore.core.containment.preview_state import refuse_in_preview
-from agentcore.core.containment.reading import WrongValueError, read_flag, read_mapping, read_text
+from agentcore.core.module_code.plain_values import plain_text
+from agentcore.core.module_code.preview_state import refuse_in_preview
+from agentcore.core.module_code.value_reading import WrongValueError, read_flag, read_mapping, read_text
 from agentcore.core.resources.registry import OnRelease, ResourceRegistry
 from agentcore.limits import TEXT_READ_CHARS
 

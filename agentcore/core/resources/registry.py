@@ -8,22 +8,23 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, NamedTuple
 
 import structlog
 
 from agentcore.api import Image
 from agentcore.api.resource import SERVICE_TYPE, Reopening, Resource, ResourceEvent, ResourceUpdate
-from agentcore.core.containment.containment import run_contained
-from agentcore.core.containment.foreign_error import log_failure
 from agentcore.core.declarations.hosted_names import host_in, host_title, pool_of
 from agentcore.core.event_types import NOT_KEPT
 from agentcore.core.events import EventBus
+from agentcore.core.module_code.containment import run_contained
+from agentcore.core.module_code.module_error import log_failure
 from agentcore.core.resources.last_seen import LastSeen
 from agentcore.core.resources.used_indexes import UsedIndexes
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import (
     HOOK_SECONDS,
     ICON_BYTES,

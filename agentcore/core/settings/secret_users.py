@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from agentcore.config.errors import ConfigError
+from agentcore.config.config_errors import ConfigError
 from agentcore.config.loading import AppConfig
 from agentcore.config.references import secrets_named
 from agentcore.config.settings_of_modules import module_settings

@@ -4,18 +4,20 @@ Settings of a module are written to `modules/KEY.json`, which overrides app.json
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from pydantic import BaseModel
 
-from agentcore.config import AppConfig, ConfigChangedError, ConfigError
+from agentcore.config.config_errors import ConfigChangedError, ConfigError
 from agentcore.config.json_edit import without_value
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
 from agentcore.config.layers import Origin
+from agentcore.config.loading import AppConfig
 from agentcore.core.settings.display import format_setting_path, to_json_pointer
 from agentcore.core.settings.settings_document import ELSEWHERE, SettingsDocument, SettingsSubject
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,16 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from agentcore.config.app_json import AppDocument
+from agentcore.config.config_errors import ConfigError, ConfigProblem
 from agentcore.config.config_file import ConfigFile
-from agentcore.config.errors import ConfigError, ConfigProblem
-from agentcore.config.families import Blocks, with_families
+from agentcore.config.family_keys import Blocks, with_families
 from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import Layers, Origin, Origins
 from agentcore.config.loading import AppConfig, merge_app
@@ -19,13 +19,14 @@ from agentcore.config.problems import problems_of
 from agentcore.config.references import Resolved, refuse_references
 from agentcore.config.settings_of_modules import merge_settings, settings_file
 from agentcore.config.written_secrets import secrets_to_mask
-from agentcore.core.containment.containment import without_exit
-from agentcore.core.containment.foreign_error import type_name
-from agentcore.core.discovery.references import references_of
+from agentcore.core.discovery.reference_values import references_of
+from agentcore.core.module_code.containment import without_exit
+from agentcore.core.module_code.module_error import type_name
 from agentcore.core.modules.module_record import ModuleRecord
-from agentcore.core.settings.json_schema import app_schema, module_schema
+from agentcore.core.settings.app_schema import app_schema, module_schema
 from agentcore.core.settings.settings_schema import SettingsSchema
 from agentcore.errors import AgentcoreError
+from agentcore.late_dataclasses import dataclass
 from agentcore.secrets import register_masked_values
 
 ELSEWHERE = ("$schema", "modules", "config")

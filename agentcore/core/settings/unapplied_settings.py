@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from agentcore.config.app_json import AppDocument
 from agentcore.config.json_source import JsonPath
-from agentcore.core.containment.containment import without_exit
+from agentcore.core.module_code.containment import without_exit
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.settings.settings_document import ELSEWHERE, SettingsDocument
 

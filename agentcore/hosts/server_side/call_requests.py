@@ -13,12 +13,12 @@ from agentcore.errors import ToolError
 from agentcore.files.open_file import OpenFile
 from agentcore.hosts.server_side.host_messages import read_request
 from agentcore.hosts.server_side.nested_calls import make_nested_call
-from agentcore.hosts.server_side.operation_access import ForeignMachine
+from agentcore.hosts.server_side.operation_access import MachineAccess
 from agentcore.hosts.server_side.sent_calls import SentCall, SentCalls
 from agentcore.hosts.wire.operation_messages import answers_with_bytes, blob_parameter, check_blob_size, encode_answer
 from agentcore.hosts.wire.peer import BLOBS_BYTES, Message, Peer
 from agentcore.hosts.wire.values import Number
-from agentcore.store.artifacts import unknown_artifact
+from agentcore.store.artifacts.files import unknown_artifact
 
 _LOADS = 2
 _SAVING_BYTES = 2 * BLOBS_BYTES
@@ -123,7 +123,7 @@ class CallRequests:
         return artifacts
 
 
-def _is_restricted(foreign: ForeignMachine | None) -> bool:
+def _is_restricted(foreign: MachineAccess | None) -> bool:
     return foreign is not None and not foreign.may_use_chats()
 
 

@@ -15,8 +15,8 @@ from agentcore.api import Runtime, ToolResult
 from agentcore.api.host_kinds.frames import Transport
 from agentcore.api.operation import Operation, operations_of
 from agentcore.core.calls.call_context import CallContext
-from agentcore.core.containment.foreign_error import reason_of
 from agentcore.core.declarations.module_messages import read_message
+from agentcore.core.module_code.module_error import reason_of
 from agentcore.core.modules.module_runtime import ModuleRuntime
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.encoding import to_json
@@ -27,14 +27,15 @@ from agentcore.hosts.server_side.host_messages import M, read_answer
 from agentcore.hosts.server_side.host_resources import HostResources
 from agentcore.hosts.server_side.linked_module import LinkedModule, module_failed_error
 from agentcore.hosts.server_side.message_handlers import Handlers
-from agentcore.hosts.server_side.operation_access import OPERATIONS, ForeignMachine
+from agentcore.hosts.server_side.operation_access import OPERATIONS, MachineAccess
 from agentcore.hosts.server_side.proxied_routes import ServedRoutes
 from agentcore.hosts.server_side.sent_calls import SentCalls
 from agentcore.hosts.wire.frames import PROTOCOL, LinkError
 from agentcore.hosts.wire.peer import Message, Peer
 from agentcore.hosts.wire.values import error_of
 from agentcore.supervision.blocking_module import Holder
-from agentcore.supervision.control_files import ControlReport, Quarantined
+from agentcore.supervision.control_files.control_files import ControlReport
+from agentcore.supervision.control_files.quarantine import Quarantined
 
 log = structlog.get_logger(__name__)
 
@@ -80,7 +81,7 @@ class HostLink:
         *,
         outlives: bool,
         prefix: str = "",
-        foreign: ForeignMachine | None = None,
+        foreign: MachineAccess | None = None,
         on_hello: Callable[[replies.Hello], None],
         on_blocked: Callable[[Holder, float], None],
         on_control_files: Callable[[ControlReport, str], None],
@@ -454,7 +455,7 @@ class HostLink:
         log.warning("host_said_goodbye", host=self.name, reason=told.reason[:500])
 
 
-def _restrict_operation(foreign: ForeignMachine, operation: str, answer: Answer) -> Answer:
+def _restrict_operation(foreign: MachineAccess, operation: str, answer: Answer) -> Answer:
     """Return the error for a request of a foreign machine that the table refuses."""
 
     async def answer_if_allowed(message: Message) -> Any:

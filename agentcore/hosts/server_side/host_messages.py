@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 
 from agentcore.api.operation import Operation
 from agentcore.api.resource import Resource
-from agentcore.core.containment.plain_values import plain_text
+from agentcore.core.module_code.plain_values import plain_text
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.operation_messages import decode_request
 from agentcore.hosts.wire.values import Number, resource_of

@@ -9,8 +9,8 @@ import structlog
 
 from agentcore.api import Image
 from agentcore.api.resource import Reopening, Resource, ResourceUpdate
-from agentcore.core.containment.foreign_error import reason_of
-from agentcore.core.containment.reading import read_mapping
+from agentcore.core.module_code.module_error import reason_of
+from agentcore.core.module_code.value_reading import read_mapping
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.errors import ToolError
 from agentcore.hosts.server_side import host_messages

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import structlog
 
-from agentcore.core.containment.foreign_error import reason_of
+from agentcore.core.module_code.module_error import reason_of
 from agentcore.hosts.server_side.host_messages import M, read_host_message
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Message

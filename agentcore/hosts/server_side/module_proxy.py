@@ -14,8 +14,8 @@ from agentcore.api.login import LoginStatus
 from agentcore.api.report import Report
 from agentcore.api.requirement import ReportProgress, RequirementInfo, RequirementStatus
 from agentcore.core.calls.call_context import CallContext
-from agentcore.core.containment.foreign_error import reason_of
-from agentcore.core.containment.reading import read_mapping, read_text
+from agentcore.core.module_code.module_error import reason_of
+from agentcore.core.module_code.value_reading import read_mapping, read_text
 from agentcore.core.modules.module_runtime import ModuleRuntime
 from agentcore.errors import ToolError
 from agentcore.hosts.server_side.browser_methods import BrowserMethod, complete_entry, find_method

@@ -7,11 +7,11 @@ from agentcore.api import Text, ToolResult
 from agentcore.core.calls.call_context import CallContext
 from agentcore.errors import ToolError
 from agentcore.hosts.server_side.browser_methods import BROWSER_METHODS, BrowserMethod, validator_of
-from agentcore.hosts.server_side.operation_access import ForeignMachine
+from agentcore.hosts.server_side.operation_access import MachineAccess
 
 
 async def make_nested_call(
-    foreign: ForeignMachine, context: CallContext, tool: str, arguments: Mapping[str, Any]
+    foreign: MachineAccess, context: CallContext, tool: str, arguments: Mapping[str, Any]
 ) -> ToolResult:
     """Call a tool for a foreign machine, by its name or by a dotted name of the protocol.
 
@@ -27,7 +27,7 @@ async def make_nested_call(
 
 
 async def _call_method(
-    foreign: ForeignMachine, context: CallContext, method: BrowserMethod, arguments: dict[str, Any]
+    foreign: MachineAccess, context: CallContext, method: BrowserMethod, arguments: dict[str, Any]
 ) -> ToolResult:
     definition = foreign.find_aliased_tool(method.name)
     if definition is None or definition.host_alias is None:

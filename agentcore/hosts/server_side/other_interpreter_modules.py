@@ -1,17 +1,17 @@
 """Modules that are installed for another interpreter than the server's: found by it, looked at here."""
 
 import importlib.metadata
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from agentcore.core.discovery.installed import InstalledModule
 from agentcore.hosts.server_side.replies import FoundModule
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class ForeignModule(InstalledModule):
+class OtherInterpreterModule(InstalledModule):
     """A module that a distribution registers for another interpreter.
 
     Args:
@@ -23,7 +23,7 @@ class ForeignModule(InstalledModule):
     known_package: str = ""
 
     @classmethod
-    def from_found(cls, name: str, told: FoundModule) -> "ForeignModule":
+    def from_found(cls, name: str, told: FoundModule) -> "OtherInterpreterModule":
         """Create it from what another interpreter has found."""
         metadata = importlib.metadata.Distribution.at(told.metadata)
         return cls(name, told.value, metadata, Path(told.file) if told.file else None, told.package)

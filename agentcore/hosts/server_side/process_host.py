@@ -11,7 +11,7 @@ from contextvars import Context
 
 import structlog
 
-from agentcore.config.hosts import ProcessHostConfig
+from agentcore.config.host_config import ProcessHostConfig
 from agentcore.core.calls.continued_calls import CarriedOnCalls
 from agentcore.core.discovery.families import FamilyMember
 from agentcore.core.discovery.installed import InstalledModule, packages_of
@@ -21,13 +21,13 @@ from agentcore.core.modules.host_protocols import HostReport
 from agentcore.errors import ToolError
 from agentcore.hosts.server_side.child_process import Child, EndingChild, OutlivingChild
 from agentcore.hosts.server_side.host_messages import read_answer
+from agentcore.hosts.server_side.host_status import HostStatus
 from agentcore.hosts.server_side.linked_module import LinkedModule
 from agentcore.hosts.server_side.module_proxy import RemoteModule, remote_module
-from agentcore.hosts.server_side.other_interpreter_modules import ForeignModule
+from agentcore.hosts.server_side.other_interpreter_modules import OtherInterpreterModule
 from agentcore.hosts.server_side.process_host_services import ProcessHostServices
 from agentcore.hosts.server_side.replies import FoundModules, Loaded, RunningModule
 from agentcore.hosts.server_side.running_host import RunningHost, memory_kib
-from agentcore.hosts.server_side.status import HostStatus
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Message
 from agentcore.supervision.supervisor import Supervisor
@@ -83,7 +83,7 @@ class ProcessHost:
         running = await self._ensure_running()
         answer = await running.link.request_object({"type": "module.find", "name": name})
         told = read_answer(FoundModules, answer, f"what host {self.name!r} has found")
-        candidates = [ForeignModule.from_found(name, each) for each in told.found]
+        candidates = [OtherInterpreterModule.from_found(name, each) for each in told.found]
         if len({each.source for each in candidates}) > 1:
             raise ModuleNotChosen(name, candidates)
         if candidates:

@@ -3,17 +3,17 @@
 import contextlib
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from agentcore.config.loading import AppConfig
-from agentcore.config.workspace import configured_roots
+from agentcore.config.workspace_roots import configured_roots
 from agentcore.core.events import EventBus
 from agentcore.core.resources.registry import ResourceRegistry
-from agentcore.store.state import StateDir, locate_state_dir
+from agentcore.late_dataclasses import dataclass
+from agentcore.store.state.state_dir import StateDir, locate_state_dir
 from agentcore.supervision.blocking_module import Holder
-from agentcore.supervision.control_files import ControlReport
+from agentcore.supervision.control_files.control_files import ControlReport
 
 
 @dataclass(frozen=True)

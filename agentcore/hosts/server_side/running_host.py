@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from agentcore.config.hosts import ProcessHostConfig
+from agentcore.config.host_config import ProcessHostConfig
 from agentcore.hosts.server_side.child_process import FOUND_HELLO_SECONDS, HELLO_SECONDS, Child, OutlivingChild
 from agentcore.hosts.server_side.host_link import HostLink
 from agentcore.hosts.server_side.process_host_services import ProcessHostServices

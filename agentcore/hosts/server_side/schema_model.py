@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, create_model, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
 
-from agentcore.core.modules.json_schema import Validate, check_cost, compile_schema
+from agentcore.core.modules.schema_compiling import Validate, check_cost, compile_schema
 
 _DEPTH = 20
 _TYPES: Mapping[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool}

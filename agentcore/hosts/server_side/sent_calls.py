@@ -3,23 +3,23 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from agentcore.api import Principal, ToolResult
 from agentcore.core.calls.call_context import CallContext
-from agentcore.core.calls.errors import CallDetached
+from agentcore.core.calls.call_errors import CallDetached
 from agentcore.core.calls.execution import CarryOn
-from agentcore.core.containment.preview_state import not_in_preview
+from agentcore.core.module_code.preview_state import not_in_preview
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.errors import ToolError
 from agentcore.hosts.server_side import host_messages
 from agentcore.hosts.server_side.browser_methods import without_page
 from agentcore.hosts.server_side.linked_module import LinkedModule, module_failed_error
-from agentcore.hosts.server_side.operation_access import ForeignMachine
+from agentcore.hosts.server_side.operation_access import MachineAccess
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Message, Peer
 from agentcore.hosts.wire.values import arguments_to_wire, error_of, principal_to_wire, resource_to_wire, result_of
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import CANCEL_GRACE_SECONDS
 
 _DONE_SECONDS = 0.5
@@ -75,7 +75,7 @@ class SentCalls:
         modules: Callable[[], Mapping[int, LinkedModule]],
         *,
         outlives: bool,
-        foreign: ForeignMachine | None = None,
+        foreign: MachineAccess | None = None,
     ) -> None:
         self.foreign = foreign
         self.peer = peer

@@ -15,7 +15,7 @@ from agentcore.api.readable_resource import ReadableResource
 from agentcore.api.tool_icon import ToolIcon
 from agentcore.api.tool_view import ToolView
 from agentcore.api.web import WebComponent
-from agentcore.core.containment.reading import read_flag, read_mapping, read_plain
+from agentcore.core.module_code.value_reading import read_flag, read_mapping, read_plain
 
 Wire = dict[str, Any]
 

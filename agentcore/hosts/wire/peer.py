@@ -13,7 +13,7 @@ import pydantic_core
 import structlog
 
 from agentcore.api.host_kinds.frames import Transport
-from agentcore.core.containment.foreign_error import log_failure, reason_of
+from agentcore.core.module_code.module_error import log_failure, reason_of
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.hosts.wire.frames import PIECE_BYTES, TEXT_BYTES, LinkError, decode_chunk, encode_chunk

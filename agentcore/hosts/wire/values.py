@@ -15,9 +15,9 @@ from typing_extensions import TypedDict
 from agentcore.api.resource import Resource
 from agentcore.api.result import ArtifactLink, Audio, ContentBlock, EmbeddedResource, Image, Text, ToolResult
 from agentcore.api.tool_context import Principal
-from agentcore.core.containment.foreign_error import is_of_module, text_of, traceback_of, type_name
-from agentcore.core.containment.reading import read_flag, read_mapping, read_text
-from agentcore.core.containment.tool_errors import WrongToolError, plain_error
+from agentcore.core.module_code.module_error import is_of_module, text_of, traceback_of, type_name
+from agentcore.core.module_code.tool_errors import WrongToolError, plain_error
+from agentcore.core.module_code.value_reading import read_flag, read_mapping, read_text
 from agentcore.errors import ToolError
 from agentcore.limits import TEXT_READ_CHARS
 from agentcore.secrets import mask_known_secrets_inside

@@ -13,13 +13,13 @@ from pydantic import BaseModel, ValidationError
 from agentcore.api import ToolDefinition, ToolResult
 from agentcore.api.definition import CallPreview
 from agentcore.api.module import Module, find_tool_errors
-from agentcore.core.calls.results import to_result
-from agentcore.core.containment.foreign_error import reason_of, type_name
-from agentcore.core.containment.ownership import CALL, OWNER, source_dirs
-from agentcore.core.containment.preview_state import previewing
+from agentcore.core.calls.result_conversion import to_result
 from agentcore.core.declarations.components import read_component
 from agentcore.core.declarations.definitions import read_definition
 from agentcore.core.declarations.manifest import Manifest, read_manifest
+from agentcore.core.module_code.module_error import reason_of, type_name
+from agentcore.core.module_code.ownership import CALL, OWNER, source_dirs
+from agentcore.core.module_code.preview_state import previewing
 from agentcore.core.modules.validation import Validate, validator_of
 from agentcore.errors import ToolError
 from agentcore.hosts.wire.declarations import (

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agentcore.api.login import Login
-from agentcore.core.containment.login import ModuleLogin
+from agentcore.core.declarations.module_login import ModuleLogin
 from agentcore.errors import ToolError
 
 _LOOK_SECONDS = 1.0

@@ -5,16 +5,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from agentcore.api.hosts import HostInfo
+from agentcore.api.host_info import HostInfo
 from agentcore.api.login import Login
 from agentcore.api.operation import Operation, operations_of
 from agentcore.api.report import ReadReport
 from agentcore.api.requirement import LocalizedText
 from agentcore.api.runtime import Runtime
 from agentcore.api.web import Route
-from agentcore.core.containment.requirement import ModuleRequirement
+from agentcore.core.declarations.module_requirement import ModuleRequirement
 from agentcore.core.declarations.module_storage import ModuleStorage
-from agentcore.core.modules.routes import ModuleRoute
+from agentcore.core.modules.module_routes import ModuleRoute
 from agentcore.core.modules.runtime_arguments import ReadingRuntime
 from agentcore.core.resources.module_resources import ModuleResources
 from agentcore.errors import ToolError
@@ -22,12 +22,12 @@ from agentcore.files.workspace import Workspace
 from agentcore.hosts.wire.operation_messages import encode_request
 from agentcore.hosts.worker.logins import OfferedLogin
 from agentcore.hosts.worker.module_environment import HostSurroundings
-from agentcore.hosts.worker.resources import WorkerResources
-from agentcore.hosts.worker.routes import WorkerRoutes
 from agentcore.hosts.worker.server_connection import Line
 from agentcore.hosts.worker.storage import ServerStorage
+from agentcore.hosts.worker.worker_resources import WorkerResources
+from agentcore.hosts.worker.worker_routes import WorkerRoutes
 from agentcore.net.url_policy import UrlPolicy
-from agentcore.supervision.control_files import ControlFiles
+from agentcore.supervision.control_files.control_files import ControlFiles
 
 if TYPE_CHECKING:
     from agentcore.store.credentials.module_secrets import ModuleSecrets

@@ -11,9 +11,9 @@ import structlog
 
 from agentcore import __version__
 from agentcore.api.host_kinds.frames import Transport
-from agentcore.core.containment.containment import ModuleExit
-from agentcore.core.containment.foreign_error import log_failure, reason_of
 from agentcore.core.event_loop.watchdog import NoExternalWatcher, Watchdog
+from agentcore.core.module_code.containment import ModuleExit
+from agentcore.core.module_code.module_error import log_failure, reason_of
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.hosts.wire.declarations import preview_to_wire
@@ -26,11 +26,11 @@ from agentcore.hosts.worker.module_environment import HostSurroundings
 from agentcore.hosts.worker.module_runs import ModuleRuns
 from agentcore.hosts.worker.remote_context import RemoteContext
 from agentcore.hosts.worker.remote_runtime import RemoteRuntime
-from agentcore.hosts.worker.resources import WorkerResources
-from agentcore.hosts.worker.routes import WorkerRoutes
 from agentcore.hosts.worker.server_connection import Line
+from agentcore.hosts.worker.worker_resources import WorkerResources
+from agentcore.hosts.worker.worker_routes import WorkerRoutes
 from agentcore.supervision.blocking_module import Holder
-from agentcore.supervision.control_files import ControlReport
+from agentcore.supervision.control_files.control_files import ControlReport
 
 log = structlog.get_logger(__name__)
 

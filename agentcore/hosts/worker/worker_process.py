@@ -12,9 +12,9 @@ from pathlib import Path
 import pydantic_core
 import structlog
 
-from agentcore.core.containment.containment import report_loop_error
-from agentcore.core.containment.ownership import track_owners
-from agentcore.core.containment.threads import worker_threads
+from agentcore.core.module_code.containment import report_loop_error
+from agentcore.core.module_code.ownership import track_owners
+from agentcore.core.module_code.threads import worker_threads
 from agentcore.hosts.wire.byte_stream_link import StreamLink
 from agentcore.hosts.wire.frames import TEXT, FrameReader, Kind, LinkError
 from agentcore.hosts.wire.peer import Peer

@@ -11,9 +11,9 @@ from aiohttp import web
 from aiohttp.http_exceptions import LineTooLong
 from aiohttp.streams import StreamReader
 
-from agentcore.server.http.limits import Hits, TimeLimits
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer
+from agentcore.server.http.server_limits import Hits, TimeLimits
 from agentcore.server.http.unread_answers import UnreadAnswers
 
 T = TypeVar("T")

@@ -2,7 +2,7 @@
 
 import resource
 
-from agentcore.server.http.limits import CONNECTIONS, DESCRIPTORS_RESERVED
+from agentcore.server.http.server_limits import CONNECTIONS, DESCRIPTORS_RESERVED
 
 _FEWEST = 16
 

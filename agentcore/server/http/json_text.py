@@ -10,10 +10,10 @@ import sys
 from collections import Counter
 from typing import Any, NoReturn
 
-from agentcore.config import JsonSource, JsonSyntaxError
+from agentcore.config.json_source import JsonSource, JsonSyntaxError
 from agentcore.errors import AgentcoreError
 from agentcore.json_parts import has_more_json_parts
-from agentcore.server.http.limits import JSON_DEPTH, JSON_PARTS
+from agentcore.server.http.server_limits import JSON_DEPTH, JSON_PARTS
 
 _LOCATED_CHARS = 64 * 1024  # in longer texts, an error without a position from the fast parser is reported without one
 

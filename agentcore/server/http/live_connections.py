@@ -9,8 +9,8 @@ from weakref import WeakValueDictionary
 
 from agentcore.api import Principal
 from agentcore.server.http.connection import Connection
-from agentcore.server.http.limits import UNREAD_ANSWER_BYTES, UNREAD_ANSWER_BYTES_OF_TOKEN, UNREAD_WAIT_SECONDS
 from agentcore.server.http.refusal import Refusal
+from agentcore.server.http.server_limits import UNREAD_ANSWER_BYTES, UNREAD_ANSWER_BYTES_OF_TOKEN, UNREAD_WAIT_SECONDS
 from agentcore.server.http.unread_answers import UnreadAnswers
 
 

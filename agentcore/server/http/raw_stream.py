@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from aiohttp import web
 
 from agentcore.server.http.cross_origin import cross_origin_head
-from agentcore.server.http.limits import STREAM_BUFFER_BYTES
 from agentcore.server.http.response import Sent, head_bytes
+from agentcore.server.http.server_limits import STREAM_BUFFER_BYTES
 
 EVENT_STREAM = "text/event-stream"
 _HTTP_1_1 = (1, 1)

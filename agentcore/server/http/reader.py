@@ -11,9 +11,9 @@ from aiohttp import hdrs, web
 from pydantic import BaseModel, ValidationError
 
 from agentcore.server.http.json_text import JsonTextError, parse_json
-from agentcore.server.http.limits import BODY_BYTES, BODY_IN_THREAD_BYTES, QUERY_FIELDS, Hits, TimeLimits
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import JSON
+from agentcore.server.http.server_limits import BODY_BYTES, BODY_IN_THREAD_BYTES, QUERY_FIELDS, Hits, TimeLimits
 
 Model = TypeVar("Model", bound=BaseModel)
 _ERRORS_SHOWN = 20

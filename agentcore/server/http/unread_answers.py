@@ -8,7 +8,7 @@ from typing import Protocol
 
 from aiohttp import web
 
-from agentcore.server.http.limits import UNREAD_STALLED_SECONDS
+from agentcore.server.http.server_limits import UNREAD_STALLED_SECONDS
 
 
 class UnreadConnection(Protocol):

@@ -19,10 +19,11 @@ from typing import Any, TextIO
 
 import structlog
 
-from agentcore.core.containment import CALL, current_owner, traceback_of
+from agentcore.core.module_code.module_error import traceback_of
+from agentcore.core.module_code.ownership import CALL, current_owner
 from agentcore.encoding import to_json
 from agentcore.secrets import mask_line
-from agentcore.store.state import LogFile
+from agentcore.store.state.log_file import LogFile
 
 _WAIT_S = 0.02
 

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 import structlog
 
-from agentcore.core.containment import traceback_of
+from agentcore.core.module_code.module_error import traceback_of
 from agentcore.secrets import mask_line
 from agentcore.server.logging.json_lines import (
     FileOnlyWriter,
@@ -23,7 +23,7 @@ from agentcore.server.logging.json_lines import (
     line_logger,
     line_of,
 )
-from agentcore.store.state import LogFile
+from agentcore.store.state.log_file import LogFile
 
 EventDict = MutableMapping[str, Any]
 

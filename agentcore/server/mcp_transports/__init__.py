@@ -1,5 +1,1 @@
 """The MCP transports. `agentcore.mcp_endpoint` answers the requests; it is imported at the first one."""
-
-from agentcore.server.mcp_transports.lazy_endpoint import McpEntrance
-from agentcore.server.mcp_transports.pipes import Pipes
-from agentcore.server.mcp_transports.routes import MCP_PATH, ROUTES

@@ -7,9 +7,10 @@ from http import HTTPStatus
 from aiohttp import hdrs
 
 from agentcore.api import Principal
-from agentcore.config import AppConfig, ClientConfig
+from agentcore.config.app_json import ClientConfig
+from agentcore.config.loading import AppConfig
 from agentcore.limits import APPROVAL_SECONDS, MCP_WAIT_SECONDS
-from agentcore.mcp_endpoint import Caller, MarkWaiting, Narrowing, patterns_in
+from agentcore.mcp_endpoint.caller import Caller, MarkWaiting, Narrowing, patterns_in
 from agentcore.server.addresses import counterpart_url
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.reader import parse_query

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agentcore.mcp_endpoint import VIEW_MIME, VIEWS_EXTENSION
+from agentcore.mcp_endpoint.app_views import VIEW_MIME, VIEWS_EXTENSION
 
 TEXT_CHARS = 200
 """Maximum length of a name, title, version or revision; longer ones are truncated."""

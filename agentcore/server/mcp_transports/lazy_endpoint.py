@@ -17,7 +17,7 @@ from agentcore.server.mcp_connections import McpConnections
 _IMPORTS_SECONDS = 20.0
 
 if TYPE_CHECKING:
-    from agentcore.server.mcp_transports.serving import McpServing
+    from agentcore.server.mcp_transports.mcp_serving import McpServing
 
 
 class McpEntrance:
@@ -86,6 +86,6 @@ class McpEntrance:
 
 
 def _import_serving() -> "type[McpServing]":
-    from agentcore.server.mcp_transports.serving import McpServing  # noqa: PLC0415 - takes about a second, at the first request
+    from agentcore.server.mcp_transports.mcp_serving import McpServing  # noqa: PLC0415 - takes about a second, at the first request
 
     return McpServing

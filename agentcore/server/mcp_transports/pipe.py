@@ -33,14 +33,14 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from agentcore.api import Background
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.mcp_endpoint import McpEndpoint
+from agentcore.mcp_endpoint.request_handler import McpEndpoint
 from agentcore.server.http.json_text import JsonTextError, parse_json
-from agentcore.server.http.limits import STREAM_BUFFER_BYTES, UNREAD_STALLED_SECONDS
+from agentcore.server.http.server_limits import STREAM_BUFFER_BYTES, UNREAD_STALLED_SECONDS
+from agentcore.server.mcp_transports.client_session import McpSession, encode_notification
 from agentcore.server.mcp_transports.greeting import WAITING_MARK
 from agentcore.server.mcp_transports.lines import MESSAGE_BYTES, Lines, TooLong
-from agentcore.server.mcp_transports.messages import error_of, parse_message
+from agentcore.server.mcp_transports.mcp_messages import error_of, parse_message
 from agentcore.server.mcp_transports.reply import NotificationContext, progress_of
-from agentcore.server.mcp_transports.session import McpSession, encode_notification
 from agentcore.server.mcp_transports.stateless import connection_of
 
 log = structlog.get_logger(__name__)

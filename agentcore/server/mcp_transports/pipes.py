@@ -19,7 +19,7 @@ from agentcore.server.http.live_connections import LiveConnections
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.mcp_transports.greeting import PipeConnectRequest
 from agentcore.server.mcp_transports.lazy_endpoint import McpEntrance
-from agentcore.store.credentials import ClientKeys
+from agentcore.store.credentials.client_keys import ClientKeys
 
 log = structlog.get_logger(__name__)
 

@@ -14,13 +14,13 @@ from mcp.shared.transport_context import TransportContext
 from mcp_types import JSONRPCRequest, ProgressToken, RequestId
 
 from agentcore.encoding import to_json
-from agentcore.mcp_endpoint import Caller
+from agentcore.mcp_endpoint.caller import Caller
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream
 from agentcore.server.http.response import Answer, LateAnswer, Sent
 from agentcore.server.http.unread_answers import room_for_answer
+from agentcore.server.mcp_transports.client_session import McpSession, encode_notification
 from agentcore.server.mcp_transports.resuming import CutOff, ResumableStream
-from agentcore.server.mcp_transports.session import McpSession, encode_notification
 
 SESSION_ID = "Mcp-Session-Id"
 _TRANSPORT = TransportContext(kind="streamable-http", can_send_request=True)

@@ -29,11 +29,12 @@ from mcp_types import HEADER_MISMATCH, INVALID_REQUEST, JSONRPCNotification, JSO
 from pydantic import ValidationError
 
 from agentcore.encoding import to_json
-from agentcore.mcp_endpoint import Caller, McpEndpoint
+from agentcore.mcp_endpoint.caller import Caller
+from agentcore.mcp_endpoint.request_handler import McpEndpoint
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.mcp_transports.callers import caller_for
-from agentcore.server.mcp_transports.messages import (
+from agentcore.server.mcp_transports.mcp_messages import (
     NO_MESSAGE,
     check_headers,
     error_of,

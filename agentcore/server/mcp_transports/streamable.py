@@ -25,7 +25,9 @@ from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream
 from agentcore.server.http.response import Answer, Sent
-from agentcore.server.mcp_transports.messages import (
+from agentcore.server.mcp_transports.client_session import McpSession
+from agentcore.server.mcp_transports.client_sessions import McpSessions
+from agentcore.server.mcp_transports.mcp_messages import (
     NO_MESSAGE,
     check_headers,
     error_of,
@@ -37,8 +39,6 @@ from agentcore.server.mcp_transports.messages import (
 )
 from agentcore.server.mcp_transports.reply import SESSION_ID, NotificationContext, SessionReply
 from agentcore.server.mcp_transports.resuming import ResumableStream, is_standalone_event
-from agentcore.server.mcp_transports.session import McpSession
-from agentcore.server.mcp_transports.sessions import McpSessions
 
 VERSION_HEADER = "Mcp-Protocol-Version"
 _LAST_EVENT_ID = "Last-Event-ID"

@@ -2,28 +2,24 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from agentcore.config import ConfigError, JsonSource
-from agentcore.core.approvals import Proposal
+from agentcore.config.config_errors import ConfigError
+from agentcore.config.json_source import JsonSource
+from agentcore.core.approvals.policy_changes import Proposal
 from agentcore.core.discovery.families import name_of_block
 from agentcore.core.discovery.installed import Family, installed_families
 from agentcore.core.events import EventBus
 from agentcore.core.modules.modules import Modules
 from agentcore.core.modules.source_choice import SourceChoice
-from agentcore.core.settings import (
-    SettingChange,
-    SettingsDocument,
-    SettingsPlan,
-    SettingsSubject,
-    diff_of,
-    plan_changes,
-    to_json_pointer,
-)
+from agentcore.core.settings.display import diff_of, to_json_pointer
+from agentcore.core.settings.settings_change import SettingChange, SettingsPlan, plan_changes
+from agentcore.core.settings.settings_document import SettingsDocument, SettingsSubject
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.secrets import MASK
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.modules.enabling import ModuleSwitch, listed_names

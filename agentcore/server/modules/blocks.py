@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
-from agentcore.config import AppConfig, has_reference
+from agentcore.config.loading import AppConfig
+from agentcore.config.references import has_reference
 from agentcore.core.discovery.families import FamilyMember
 from agentcore.core.discovery.source_search import Found
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.modules.modules import Modules
-from agentcore.core.settings import SettingsSubject, masked_part
+from agentcore.core.settings.display import masked_part
+from agentcore.core.settings.settings_document import SettingsSubject
 from agentcore.errors import AgentcoreError
 
 _NOTHING = object()

@@ -9,14 +9,18 @@ from pathlib import Path
 from typing import Literal
 
 from agentcore.api import Principal
-from agentcore.config import AppConfig, ConfigError, ConfigFile, JsonSource, set_modules
-from agentcore.core.approvals import Apply
+from agentcore.config.config_errors import ConfigError
+from agentcore.config.config_file import ConfigFile
+from agentcore.config.json_source import JsonSource
+from agentcore.config.loading import AppConfig, set_modules
+from agentcore.core.approvals.policy_changes import Apply
 from agentcore.core.declarations.components import policy_lines
 from agentcore.core.discovery.source_search import Found, find_candidates, find_module, installed_names
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.modules.modules import Modules
 from agentcore.core.modules.page_policy_additions import page_additions
-from agentcore.core.settings import SettingsSubject, diff_of
+from agentcore.core.settings.display import diff_of
+from agentcore.core.settings.settings_document import SettingsSubject
 from agentcore.errors import AgentcoreError, ToolError
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.modules.blocks import block_diff

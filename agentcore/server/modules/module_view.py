@@ -8,23 +8,24 @@ from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
 from agentcore.api import Principal, WebComponent
-from agentcore.config import AppConfig, ConfigError
+from agentcore.config.config_errors import ConfigError
+from agentcore.config.loading import AppConfig
 from agentcore.core.core import Core
 from agentcore.core.declarations.components import policy_lines
 from agentcore.core.discovery.families import FamilyMember
 from agentcore.core.discovery.source_search import Found, choose_command, find_candidates, installed_names, title_of
 from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.modules.module_record import ModuleRecord
+from agentcore.core.modules.module_routes import RouteTable
 from agentcore.core.modules.modules import Modules
-from agentcore.core.modules.routes import RouteTable
 from agentcore.core.modules.source_choice import SourceChoice
 from agentcore.core.modules.tool_registry import ToolRegistry
-from agentcore.core.policy import PERSONS
-from agentcore.core.settings import SettingsSubject
+from agentcore.core.policy.authority import PERSONS
+from agentcore.core.settings.settings_document import SettingsSubject
 from agentcore.encoding import to_json
 from agentcore.server.modules.blocks import BlockView, block_view, subject_of_blocks
 from agentcore.server.modules.enabling import is_passed_as_object, listed_names
-from agentcore.server.modules.hosts import host_of
+from agentcore.server.modules.host_views import host_of
 
 
 class ComponentView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):

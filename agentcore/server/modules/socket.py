@@ -9,9 +9,9 @@ from aiohttp import WSMsgType, web
 from agentcore.errors import ToolError
 from agentcore.server.exchange import Exchange
 from agentcore.server.gate import SOCKET_PROTOCOL
-from agentcore.server.http.limits import WEBSOCKET_BYTES, Hits
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import SECURITY_HEADERS
+from agentcore.server.http.server_limits import WEBSOCKET_BYTES, Hits
 from agentcore.valid_text import valid_text
 
 _HEARTBEAT_SECONDS = 30.0

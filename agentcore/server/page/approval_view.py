@@ -4,16 +4,18 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from agentcore.api import Principal
-from agentcore.approval_rules import Touched, list_touched
+from agentcore.approval_rules.criteria import Touched, list_touched
 from agentcore.approval_rules.data_loss import may_lose_something
 from agentcore.chat.session.session_view import QuestionView
-from agentcore.core.approvals import ApprovalRequest, Changed, Pairing, PolicyChange
+from agentcore.core.approvals.client_pairings import Pairing
+from agentcore.core.approvals.policy_changes import PolicyChange
+from agentcore.core.approvals.request import ApprovalRequest, Changed
 from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.server.body_models import WireModel
-from agentcore.server.modules.hosts import host_of
-from agentcore.server.modules.translations import ToolTexts, title_of, translations_of
-from agentcore.store.chat import ChatStore
+from agentcore.server.modules.host_views import host_of
+from agentcore.server.modules.translation_views import ToolTexts, title_of, translations_of
+from agentcore.store.chat.chat_store import ChatStore
 
 
 class AskerView(WireModel):

@@ -6,19 +6,14 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from agentcore.config import AppConfig, ConfigChangedError, ConfigError, ConfigProblem
-from agentcore.core.approvals import Proposal
+from agentcore.config.config_errors import ConfigChangedError, ConfigError, ConfigProblem
+from agentcore.config.loading import AppConfig
+from agentcore.core.approvals.policy_changes import Proposal
 from agentcore.core.modules.modules import Modules
-from agentcore.core.settings import (
-    SettingsDocument,
-    SettingsPlan,
-    SettingsSubject,
-    diff_of,
-    redact_settings,
-    to_json_pointer,
-    waits_for_reload,
-    waits_for_restart,
-)
+from agentcore.core.settings.display import diff_of, redact_settings, to_json_pointer
+from agentcore.core.settings.settings_change import SettingsPlan
+from agentcore.core.settings.settings_document import SettingsDocument, SettingsSubject
+from agentcore.core.settings.unapplied_settings import waits_for_reload, waits_for_restart
 from agentcore.errors import ToolError
 from agentcore.server.body_models import WireModel
 from agentcore.server.confirmation import needs_confirmation

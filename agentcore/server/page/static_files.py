@@ -9,9 +9,9 @@ from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
 
-from agentcore.server.http.limits import STATIC_FILE_BYTES
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer
+from agentcore.server.http.server_limits import STATIC_FILE_BYTES
 
 # a fixed table: the system's registry of types differs between machines, and a module script with a wrong type
 # does not run

@@ -4,8 +4,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agentcore import chat
-from agentcore.core.review import Explanation, Question, Trial, TrialResult
+from agentcore.chat import policy
+from agentcore.core.dry_run.explanation import Explanation, Question
+from agentcore.core.dry_run.rule_trial import Trial, TrialResult
 from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
@@ -25,12 +26,12 @@ class Grants(BaseModel, defer_build=True):
 
 async def explain_call(exchange: Exchange) -> Answer:
     """Send the decision that the policy would make on a call."""
-    return Answer(to_json(await chat.explain_call(exchange.core, exchange.parts.chat.setup.settings, exchange.body)))
+    return Answer(to_json(await policy.explain_call(exchange.core, exchange.parts.chat.setup.settings, exchange.body)))
 
 
 async def try_new_rule(exchange: Exchange) -> Answer:
     """Send the recorded calls that a rule would decide differently."""
-    return Answer(to_json(await chat.try_new_rule(exchange.core, exchange.parts.chat.setup.settings, exchange.body)))
+    return Answer(to_json(await policy.try_new_rule(exchange.core, exchange.parts.chat.setup.settings, exchange.body)))
 
 
 async def list_grants(exchange: Exchange) -> Answer:

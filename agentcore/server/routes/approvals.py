@@ -5,10 +5,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from agentcore.core.approvals import ApprovalRequest, Verdict, check_approver
 from agentcore.core.approvals.definition_review import AT_ONCE
-from agentcore.core.policy import GrantOffer, find_reach, owner_of
-from agentcore.core.review import OfferExample, find_offer_examples
+from agentcore.core.approvals.network_approval import check_approver
+from agentcore.core.approvals.request import ApprovalRequest, Verdict
+from agentcore.core.dry_run.offer_examples import OfferExample, find_offer_examples
+from agentcore.core.policy.authority import find_reach, owner_of
+from agentcore.core.policy.grants import GrantOffer
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.body_models import StrictModel

@@ -6,16 +6,17 @@ from aiohttp import hdrs
 from pydantic import Field
 
 from agentcore.api.tool_context import KeyScope
-from agentcore.core.approvals import PairingRequest
+from agentcore.core.approvals.client_pairings import PairingRequest
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.body_models import StrictModel, WireModel
 from agentcore.server.exchange import Exchange
-from agentcore.server.http.limits import LOGIN_BODY_BYTES, PAIRING_POLL_SECONDS
 from agentcore.server.http.response import Answer
+from agentcore.server.http.server_limits import LOGIN_BODY_BYTES, PAIRING_POLL_SECONDS
 from agentcore.server.route_table import ServerRoute
-from agentcore.store.credentials import CODE_SECONDS, PairedKind
-from agentcore.store.record import make_notice_row
+from agentcore.store.credentials.client_keys import PairedKind
+from agentcore.store.credentials.one_time_codes import CODE_SECONDS
+from agentcore.store.record.call_row import make_notice_row
 
 Scopes = Annotated[frozenset[KeyScope], Field(max_length=3)]
 

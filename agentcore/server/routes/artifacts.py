@@ -9,7 +9,7 @@ from urllib.parse import quote
 from aiohttp import hdrs
 from pydantic import BaseModel, Field
 
-from agentcore.core.policy import find_reach, owner_of
+from agentcore.core.policy.authority import find_reach, owner_of
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.limits import UPLOAD_BYTES
@@ -19,7 +19,9 @@ from agentcore.server.http.raw_stream import RawStream
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.route_table import OCTETS, ServerRoute
-from agentcore.store.artifacts import MATCHES, QUERY_CHARS, Artifact
+from agentcore.store.artifacts.artifact_rows import Artifact
+from agentcore.store.artifacts.artifact_store import MATCHES
+from agentcore.store.artifacts.text_search import QUERY_CHARS
 
 # one range, as in RFC 9110, 14.2; a request for several is answered with the whole
 _RANGE = re.compile(r"bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))")

@@ -7,11 +7,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange
-from agentcore.server.http.limits import LOGIN_BODY_BYTES
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer
+from agentcore.server.http.server_limits import LOGIN_BODY_BYTES
 from agentcore.server.route_table import ServerRoute
-from agentcore.store.credentials import IDLE_DAYS, PageSessions
+from agentcore.store.credentials.page_sessions import IDLE_DAYS, PageSessions
 
 _COOKIE = "{name}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}{secure}"
 

@@ -5,15 +5,15 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from agentcore.core.calls.call import Call
-from agentcore.core.policy import find_reach, owner_of
+from agentcore.core.policy.authority import find_reach, owner_of
 from agentcore.encoding import to_json
 from agentcore.server.body_models import StrictModel
 from agentcore.server.exchange import Exchange
-from agentcore.server.http.limits import NUMBER_MAX
 from agentcore.server.http.response import Answer
+from agentcore.server.http.server_limits import NUMBER_MAX
 from agentcore.server.route_table import ServerRoute
-from agentcore.store.record import RecordFilter
-from agentcore.store.state import RecordUnreadableError
+from agentcore.store.record.query import RecordFilter
+from agentcore.store.state.state_errors import RecordUnreadableError
 
 
 class CallsQuery(StrictModel):

@@ -5,8 +5,8 @@ from typing import Any
 
 from aiohttp import hdrs
 
-from agentcore.chat import ChatBody
-from agentcore.core.policy import authorise
+from agentcore.chat.client_messages import ChatBody
+from agentcore.core.policy.authority import authorise
 from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream

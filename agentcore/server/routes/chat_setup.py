@@ -6,12 +6,17 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, Field, SecretStr, model_validator
 
-from agentcore.chat import ChatView, ModelConfig, ModelSetup, SystemView, ToolCalling
-from agentcore.chat.model import DEFAULT_PROVIDER, PROVIDER_NAME, LocalServer, ProviderId, StoredProvider, suggest_model
-from agentcore.config import ConfigError
-from agentcore.core.approvals import Proposal
-from agentcore.core.policy import find_reach
-from agentcore.core.settings import to_json_pointer
+from agentcore.chat.model.connections import PROVIDER_NAME, ProviderId, StoredProvider
+from agentcore.chat.model.local_servers import LocalServer
+from agentcore.chat.model.provider_models import suggest_model
+from agentcore.chat.model.providers import DEFAULT_PROVIDER
+from agentcore.chat.settings import ModelConfig, ToolCalling
+from agentcore.chat.setup import ChatView, ModelSetup
+from agentcore.chat.system_message import SystemView
+from agentcore.config.config_errors import ConfigError
+from agentcore.core.approvals.policy_changes import Proposal
+from agentcore.core.policy.authority import find_reach
+from agentcore.core.settings.display import to_json_pointer
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.body_models import StrictWireModel
@@ -77,7 +82,7 @@ class LocalServersView(BaseModel, defer_build=True):
     looked: list[str]
 
 
-class ProviderModels(BaseModel):
+class ProviderModels(BaseModel, defer_build=True):
     """The models that a provider says it has, by its names for them."""
 
     models: list[str]

@@ -8,16 +8,16 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agentcore.config import ClientConfig
+from agentcore.config.app_json import ClientConfig
 from agentcore.core.core import Core
 from agentcore.encoding import to_json
 from agentcore.server.body_models import WireModel
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.mcp_connections import McpConnections
-from agentcore.server.mcp_transports import MCP_PATH
+from agentcore.server.mcp_transports.mcp_routes import MCP_PATH
 from agentcore.server.route_table import ServerRoute
-from agentcore.store.credentials import KnownClient
+from agentcore.store.credentials.client_keys import KnownClient
 from agentcore.store.mcp_sessions import McpSessionRow
 
 _TEXT_CHARS = 200

@@ -7,7 +7,7 @@ from aiohttp import hdrs
 from multidict import istr
 from pydantic import Field
 
-from agentcore.core.policy import authorise, find_reach, owner_of
+from agentcore.core.policy.authority import authorise, find_reach, owner_of
 from agentcore.server.body_models import StrictModel
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.event_streams import EventFilter

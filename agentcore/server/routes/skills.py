@@ -2,9 +2,9 @@
 
 import asyncio
 
-from agentcore.chat import SkillsView, describe_skills
-from agentcore.config import ConfigError
-from agentcore.core.settings import to_json_pointer
+from agentcore.chat.skill_list import SkillsView, describe_skills
+from agentcore.config.config_errors import ConfigError
+from agentcore.core.settings.display import to_json_pointer
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.body_models import StrictWireModel

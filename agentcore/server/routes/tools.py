@@ -12,11 +12,11 @@ from agentcore.core.modules.module_record import ToolFormat
 from agentcore.encoding import to_json
 from agentcore.server.body_models import StrictModel
 from agentcore.server.exchange import Exchange
-from agentcore.server.http.limits import NUMBER_MAX
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream, encode_event
 from agentcore.server.http.response import JSON, Answer, LateAnswer, Sent
+from agentcore.server.http.server_limits import NUMBER_MAX
 from agentcore.server.http.unread_answers import room_for_answer
-from agentcore.server.modules.translations import TextsView, texts_of
+from agentcore.server.modules.translation_views import TextsView, texts_of
 from agentcore.server.route_table import ServerRoute
 
 HostName = Annotated[str, Field(max_length=40, pattern=r"^([a-z][a-z0-9_-]*)?$")]

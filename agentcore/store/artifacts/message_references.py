@@ -4,8 +4,8 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from agentcore.errors import ToolError
+from agentcore.store.artifacts.artifact_rows import ARTIFACT_COLUMNS, IS_OWNERS, Artifact, quota_of
 from agentcore.store.artifacts.files import unknown_artifact
-from agentcore.store.artifacts.rows import ARTIFACT_COLUMNS, IS_OWNERS, Artifact, quota_of
 
 _NOT_SENT = 0
 """Placeholder for the number of a message that has not been sent yet."""

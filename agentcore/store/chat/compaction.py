@@ -3,8 +3,8 @@
 import json
 import sqlite3
 
-from agentcore.store.chat.messages import insert_message
-from agentcore.store.chat.rows import StoredCompaction
+from agentcore.store.chat.chat_rows import StoredCompaction
+from agentcore.store.chat.stored_messages import insert_message
 
 STANDING_NOTICE = "kind = 'notice' AND coalesce(json_extract(message, '$.told.before') < :number, 0)"
 """SQL condition: notices of summaries that remain valid when the messages from `:number` on are removed."""

@@ -10,8 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from agentcore.secrets import register_masked_values
-from agentcore.store.state.errors import StateDirError
 from agentcore.store.state.private_file import make_private_folder, read_private_file, write_private_file
+from agentcore.store.state.state_errors import StateDirError
 
 log = structlog.get_logger(__name__)
 

@@ -15,8 +15,8 @@ from pydantic_core import to_json
 
 from agentcore.errors import ToolError
 from agentcore.secrets import SECRET_NAME
-from agentcore.store.state.errors import StateDirError
 from agentcore.store.state.private_file import read_private_file, write_private_file
+from agentcore.store.state.state_errors import StateDirError
 from agentcore.valid_text import valid_text
 
 SECRET_BYTES = 64 * 1024

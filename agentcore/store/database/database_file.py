@@ -10,7 +10,7 @@ from pathlib import Path
 import structlog
 
 from agentcore.store.database.schema import MIGRATIONS, run_migrations
-from agentcore.store.state.errors import DatabaseTooNewError, DatabaseUnusableError
+from agentcore.store.state.state_errors import DatabaseTooNewError, DatabaseUnusableError
 
 log = structlog.get_logger(__name__)
 

@@ -25,7 +25,7 @@ from agentcore.store.record.query import (
 )
 from agentcore.store.record.segments import SegmentBrokenError, read_segments, segments_folder
 from agentcore.store.record.verification import VerifyReport, verify_record
-from agentcore.store.state.errors import RecordUnreadableError, RecordWriteError
+from agentcore.store.state.state_errors import RecordUnreadableError, RecordWriteError
 
 log = structlog.get_logger(__name__)
 

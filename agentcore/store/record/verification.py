@@ -6,10 +6,11 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.database.database_file import open_connection
 from agentcore.store.record.call_row import COLUMNS, GENESIS_HASH, CallRow, chain_row
 from agentcore.store.record.commit_group import read_head
@@ -20,8 +21,8 @@ from agentcore.store.record.segments import (
     segments_folder,
     verify_segment,
 )
-from agentcore.store.state.errors import RecordUnreadableError, StateDirError
 from agentcore.store.state.private_file import read_private_file, write_private_file
+from agentcore.store.state.state_errors import RecordUnreadableError, StateDirError
 
 DELETION_NOTICE = "record_segment_deleted"
 """Outcome of the notice that stands for rows deleted because the record had reached a limit."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from agentcore.store.state.errors import StateDirError
 from agentcore.store.state.private_file import create_private_file, read_private_file
+from agentcore.store.state.state_errors import StateDirError
 
 TOKEN_VARIABLE = "AGENTCORE_TOKEN"  # noqa: S105 - the name of the variable, not its value
 _TOKEN_BYTES = 32

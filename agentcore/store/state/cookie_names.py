@@ -8,8 +8,8 @@ import re
 import secrets
 from pathlib import Path
 
-from agentcore.store.state.errors import StateDirError
 from agentcore.store.state.private_file import create_private_file, read_private_file
+from agentcore.store.state.state_errors import StateDirError
 
 _FILE = "cookie_name"
 _RANDOM_BYTES = 16

@@ -5,7 +5,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from agentcore.store.state.errors import StateDirError
+from agentcore.store.state.state_errors import StateDirError
 
 LOCK_NAME = "lock"
 """The file in the state folder that is locked."""

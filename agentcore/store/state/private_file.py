@@ -6,7 +6,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from agentcore.store.state.errors import StateDirError
+from agentcore.store.state.state_errors import StateDirError
 
 _MODE_FOLDER = 0o700
 _MODE_FILE = 0o600

@@ -14,11 +14,11 @@ from pydantic import SecretStr, ValidationError
 
 from agentcore.store.state.api_token import ensure_token
 from agentcore.store.state.cookie_names import ensure_cookie_name
-from agentcore.store.state.errors import StateDirError, StateLockedError
 from agentcore.store.state.lock import LOCK_NAME, acquire_lock, is_locked
 from agentcore.store.state.loop_report import LOOP_REPORT_FILE
 from agentcore.store.state.private_file import make_private_folder, read_private_file, write_private_file
 from agentcore.store.state.server_info import ServerInfo
+from agentcore.store.state.state_errors import StateDirError, StateLockedError
 
 DATABASE_NAME = "state.sqlite3"
 """The SQLite file of a state folder."""

@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from agentcore.files.workspace import Workspace
+from agentcore.late_dataclasses import dataclass
 from agentcore.supervision.control_files.control_file_entry import Entry
 from agentcore.supervision.control_files.git_steps import find_harmful_steps
+from agentcore.supervision.control_files.guard_limits import GONE_REMEMBERED
 from agentcore.supervision.control_files.harmful_config import JudgedConfig
-from agentcore.supervision.control_files.limits import GONE_REMEMBERED
 from agentcore.supervision.control_files.pinned_paths import is_below, walk_upwards
 from agentcore.supervision.control_files.tree import Found, Listed
 

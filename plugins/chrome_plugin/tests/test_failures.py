@@ -97,7 +97,7 @@ async def test_download_that_is_broken_is_told_and_not_kept(failed_download):
 @pytest.mark.more
 @pytest.mark.in_server("makes a bound of the module's code another one")
 async def test_download_beyond_the_bound_is_told_and_not_kept(failed_download, site_module, monkeypatch):
-    monkeypatch.setattr("agentcore_chrome.tools.result._DOWNLOAD_BYTES", site_module.HUGE_BYTES - 1)
+    monkeypatch.setattr("agentcore_chrome.tools.tab_result._DOWNLOAD_BYTES", site_module.HUGE_BYTES - 1)
     assert await failed_download("/download-huge") == "result_too_large"
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from agentcore.api import ToolError
 from agentcore.core.calls.chat_protocols import Reply
-from agentcore.core.settings import SettingsSubject, redact_settings
+from agentcore.core.settings.display import redact_settings
+from agentcore.core.settings.settings_document import SettingsSubject
 
 STARTS_HOSTS = True
 pytestmark = pytest.mark.spec("B9")

@@ -8,7 +8,7 @@ import pytest
 from agentcore_mcp_servers import module, views
 
 from agentcore.api import ArtifactLink, EmbeddedResource, Image
-from agentcore.core.review import completing
+from agentcore.core.dry_run import completing
 
 SERVER = {
     "command": sys.executable,

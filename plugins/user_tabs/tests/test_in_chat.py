@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from agentcore.core.approvals import Verdict
+from agentcore.core.approvals.request import Verdict
 from agentcore.testing import ServerClient
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import running_server

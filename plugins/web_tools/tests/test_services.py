@@ -7,7 +7,7 @@ from aiohttp import web
 
 from agentcore.api import ToolError
 from agentcore.api.tool_context import Principal
-from agentcore.approval_rules import list_touched
+from agentcore.approval_rules.criteria import list_touched
 from tests.support.waiting import wait_until
 
 pytestmark = [

@@ -19,7 +19,7 @@ from agentcore.chat.model.model_requests import BrokenAnswerError, Engine
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.model.system_message_text import Instructions
 from agentcore.chat.settings import ModelChoice
-from agentcore.tool_formats import LoweredSchema
+from agentcore.tool_formats.formats import LoweredSchema
 from tests.support.provider import json_bytes
 
 pytestmark = pytest.mark.spec("C2")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentcore.chat.limits import CALLS_IN_A_TURN
+from agentcore.chat.chat_limits import CALLS_IN_A_TURN
 from agentcore.chat.model.text_tool_call_parsing import WrittenCallFilter, parse_written
 
 pytestmark = pytest.mark.spec("C3")

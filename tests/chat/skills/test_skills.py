@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentcore.api import Module, ToolContext, tool
-from agentcore.chat.skills import Skills
+from agentcore.chat.skills.skills import Skills
 
 PDF = """---
 name: pdf

@@ -6,7 +6,7 @@ from itertools import takewhile
 
 import pytest
 
-from agentcore.store.state import read_server_info
+from agentcore.store.state.state_dir import read_server_info
 from tests.cli.conftest import CLOCK, LIMIT_S, Place
 from tests.support.waiting import wait_until_sync
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from agentcore.store.state import find_running_server
+from agentcore.store.state.state_dir import find_running_server
 from tests.cli.conftest import LIMIT_S
 from tests.cli.relay.conftest import is_alive, server_of
 from tests.support.waiting import wait_until_sync

@@ -24,7 +24,7 @@ from agentcore.limits import (
     PREVIEW_CHARS,
     PREVIEW_ENTRIES,
 )
-from agentcore.store.approvals.rows import ApprovalRow, GrantRow
+from agentcore.store.approvals.approval_rows import ApprovalRow, GrantRow
 from tests.support.waiting import wait_until
 
 

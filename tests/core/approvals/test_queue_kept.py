@@ -8,12 +8,12 @@ import pytest
 
 from agentcore.api import CallPreview, Module, ToolContext, tool
 from agentcore.api.tool_context import Principal
-from agentcore.config import prepare_roots
+from agentcore.config.workspace_roots import prepare_roots
 from agentcore.core.approvals.request import Verdict
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.core import Core
 from agentcore.hosts.hosts import Hosts
-from agentcore.store.state import StateDir
+from agentcore.store.state.state_dir import StateDir
 from agentcore.testing.hosting import HostPlan, running_host
 from tests.support.waiting import wait_until
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import pytest
 
 from agentcore.api import Field, Module, Principal, tool
-from agentcore.core.approvals import Verdict
+from agentcore.core.approvals.request import Verdict
 from agentcore.core.calls.call import CallRequest
 
 HOST = {"modules": ["lab"]}

@@ -7,7 +7,7 @@ import pytest
 from agentcore.api import Module, tool
 from agentcore.api.tool_context import Principal
 from agentcore.cli.terminal.call_dialogue import CallDialogue
-from agentcore.core.approvals import Verdict
+from agentcore.core.approvals.request import Verdict
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.modules.module_record import ModuleRecord, Offer
 from agentcore.server.page.approval_view import waiting_call as as_shown

@@ -7,7 +7,7 @@ import pytest
 
 from agentcore.api import Module, ToolError, tool
 from agentcore.api.tool_context import Principal
-from agentcore.core.approvals import Verdict
+from agentcore.core.approvals.request import Verdict
 from agentcore.core.calls.call import CallRequest
 from agentcore.rate_limit import Pace
 

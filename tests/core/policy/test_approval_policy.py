@@ -13,7 +13,7 @@ from agentcore.approval_rules.decisions import APPROVAL_MODES
 from agentcore.config.app_json import ApprovalRule, ApprovalsConfig
 from agentcore.core.policy.approval_policy import ApprovalPolicy
 from agentcore.core.policy.grant_offers import offers_for
-from agentcore.store.approvals.store import ApprovalStore
+from agentcore.store.approvals.approval_store import ApprovalStore
 
 pytestmark = pytest.mark.spec("S2", "K3")
 MODEL, PERSON = Principal("chat", "s1"), Principal("page", "p1")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agentcore.core.policy import PageScripts
+from agentcore.core.policy.page_scripts import PageScripts
 
 pytestmark = pytest.mark.spec("K3")
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.api import BaseModel, Field, Module, SecretStr
+from agentcore.config.config_errors import ConfigError
 from agentcore.config.config_file import ConfigFile
-from agentcore.config.errors import ConfigError
 from agentcore.config.json_source import JsonSource
 from agentcore.config.loading import AppConfig
 from agentcore.core.declarations.manifest import Manifest

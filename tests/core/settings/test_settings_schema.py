@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from agentcore.config.app_json import HARMLESS
-from agentcore.core.settings.json_schema import module_schema
+from agentcore.core.settings.app_schema import module_schema
 from agentcore.core.settings.settings_schema import SettingsSchema
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from agentcore.api import Module, ToolContext, tool
-from agentcore.server.http.limits import TimeLimits
+from agentcore.server.http.server_limits import TimeLimits
 
 
 class Slow(Module):

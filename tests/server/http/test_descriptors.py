@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from agentcore.server.http.limits import CONNECTIONS, DESCRIPTORS_RESERVED
+from agentcore.server.http.server_limits import CONNECTIONS, DESCRIPTORS_RESERVED
 
 CODE = """
 import resource, sys

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from agentcore.api import Module, ToolContext, tool
-from agentcore.server.http.limits import BODY_BYTES, TimeLimits
+from agentcore.server.http.server_limits import BODY_BYTES, TimeLimits
 
 
 class Echo(Module):

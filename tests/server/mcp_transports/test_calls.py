@@ -73,7 +73,7 @@ async def test_call_that_is_decided_while_its_client_waits_runs_at_once(start_mc
 async def test_client_that_wants_no_progress_is_told_within_a_minute_however_long_it_may_wait(
     start_mcp, by_hand, monkeypatch
 ):
-    monkeypatch.setattr("agentcore.mcp_endpoint.calls.MCP_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("agentcore.mcp_endpoint.client_calls.MCP_WAIT_SECONDS", 0.1)
     mcp = await start_mcp()
     hand = await by_hand(mcp, query="?wait=60")
     async with asyncio.timeout(LIMIT_S / 2):
@@ -84,7 +84,7 @@ async def test_client_that_wants_no_progress_is_told_within_a_minute_however_lon
 
 
 async def test_client_that_waits_without_progress_is_not_told_before_its_limit(start_mcp, by_hand, monkeypatch):
-    monkeypatch.setattr("agentcore.mcp_endpoint.calls.MCP_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("agentcore.mcp_endpoint.client_calls.MCP_WAIT_SECONDS", 0.1)
     mcp = await start_mcp()
     hand = await by_hand(mcp, query="?wait=60&wait_silently=1")
     call = asyncio.create_task(hand.call("shop_sell", {"item": "tea"}))
@@ -94,7 +94,7 @@ async def test_client_that_waits_without_progress_is_not_told_before_its_limit(s
 
 
 async def test_client_that_wants_progress_hears_where_to_decide_while_its_call_stays_open(start_mcp, monkeypatch):
-    monkeypatch.setattr("agentcore.mcp_endpoint.calls.MCP_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("agentcore.mcp_endpoint.client_calls.MCP_WAIT_SECONDS", 0.1)
     mcp = await start_mcp()
     told = []
 
@@ -110,7 +110,7 @@ async def test_client_that_wants_progress_hears_where_to_decide_while_its_call_s
 
 
 async def test_progress_grows_from_waiting_for_approval_to_the_end_of_the_call(start_mcp, monkeypatch):
-    monkeypatch.setattr("agentcore.mcp_endpoint.calls._TELL_SECONDS", 0.05)
+    monkeypatch.setattr("agentcore.mcp_endpoint.client_calls._TELL_SECONDS", 0.05)
     mcp = await start_mcp()
     told = []
 

@@ -6,7 +6,7 @@ import aiohttp
 import pytest
 
 from agentcore.api import Module, ToolDefinition
-from agentcore.server.mcp_transports import sessions
+from agentcore.server.mcp_transports import client_sessions
 from tests.server.approving import approver, page
 from tests.server.mcp_transports.conftest import ACCEPT, LIMIT_S, ByHand, request
 from tests.server.mcp_transports.test_calls import said
@@ -76,7 +76,7 @@ async def test_key_of_a_client_opens_nothing_else(start_mcp):
 
 
 async def test_client_that_begins_ever_more_sessions_loses_the_oldest(start_mcp, by_hand, monkeypatch):
-    monkeypatch.setattr(sessions, "SESSIONS", 3)
+    monkeypatch.setattr(client_sessions, "SESSIONS", 3)
     mcp = await start_mcp()
     hand = await by_hand(mcp)
     first = hand.session
@@ -163,9 +163,9 @@ async def test_session_goes_on_after_a_restart_of_the_server_and_ends_with_delet
 
 
 async def test_session_that_nobody_uses_ends(start_mcp, by_hand, monkeypatch):
-    monkeypatch.setattr(sessions, "UNUSED_SECONDS", 0.0)
-    monkeypatch.setattr(sessions, "_LOOK_SECONDS", 0.05)
-    monkeypatch.setattr(sessions, "_SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(client_sessions, "UNUSED_SECONDS", 0.0)
+    monkeypatch.setattr(client_sessions, "_LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(client_sessions, "_SAVE_SECONDS", 0.0)
     mcp = await start_mcp()
     hand = await by_hand(mcp)
     async with asyncio.timeout(LIMIT_S):

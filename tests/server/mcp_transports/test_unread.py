@@ -9,7 +9,7 @@ import structlog
 
 from agentcore.api import Image, Module, ToolContext, ToolResult, tool
 from agentcore.server.http import unread_answers
-from agentcore.server.http.limits import UNREAD_ANSWER_BYTES, UNREAD_ANSWER_BYTES_OF_TOKEN
+from agentcore.server.http.server_limits import UNREAD_ANSWER_BYTES, UNREAD_ANSWER_BYTES_OF_TOKEN
 from agentcore.server.mcp_transports import pipe
 from tests.server.mcp_transports.conftest import ACCEPT, REVISION, request
 from tests.support.waiting import wait_until

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from agentcore.store.credentials import ModuleSecrets, read_secrets
+from agentcore.store.credentials.module_secrets import ModuleSecrets
+from agentcore.store.credentials.secret_table import read_secrets
 from tests.core.installing import Site
 from tests.server.approving import Browser, approver, page
 from tests.server.modules import bells

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentcore.config import ConfigError
+from agentcore.config.config_errors import ConfigError
 from tests.core.installing import Site
 from tests.server.conftest import MakeServer, Running
 from tests.server.modules import bells

@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from agentcore.api import LoginStatus, Module, ToolError, tool
-from agentcore.store.credentials import delete_module_secrets
+from agentcore.store.credentials.module_secrets import delete_module_secrets
 
 ADDRESS = "https://accounts.example.com/authorize?state=abc"
 TOKEN = "tok-0123456789abcdef"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agentcore.cli.clients.import_dialogue import mask_blocks
 from agentcore.config.written_secrets import secrets_to_mask
 from agentcore.secrets import MASK
-from agentcore.server.modules import secrets_in
+from agentcore.server.modules.pasted import secrets_in
 from tests.server.approving import page
 
 pytestmark = [pytest.mark.spec("P3"), pytest.mark.spec("K10")]

@@ -22,7 +22,7 @@ from agentcore.api.resource import Resource
 from agentcore.core.core import Core
 from agentcore.core.discovery.families import load_config
 from agentcore.server.app import create_app
-from agentcore.store.state import StateDir
+from agentcore.store.state.state_dir import StateDir
 
 
 class LoudText(str):

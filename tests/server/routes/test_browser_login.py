@@ -5,8 +5,8 @@ import re
 import aiohttp
 import pytest
 
-from agentcore.store.state import StateDir
-from agentcore.store.state.errors import StateDirError
+from agentcore.store.state.state_dir import StateDir
+from agentcore.store.state.state_errors import StateDirError
 
 
 class Browser:

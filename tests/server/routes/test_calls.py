@@ -5,7 +5,9 @@ import asyncio
 import pytest
 
 from agentcore.api import Module, ToolContext, tool
-from agentcore.store.record import CallRow, RecordKeeper, RecordLimits, segments_folder
+from agentcore.store.record.call_row import CallRow
+from agentcore.store.record.retention import RecordKeeper, RecordLimits
+from agentcore.store.record.segments import segments_folder
 
 LATER_MS = 4_000_000_000_000
 """A time that no limit of age reaches."""

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.core.events import EventBus
-from agentcore.server.http.limits import STREAM_BUFFER_BYTES, TimeLimits
+from agentcore.server.http.server_limits import STREAM_BUFFER_BYTES, TimeLimits
 
 
 class Listener:

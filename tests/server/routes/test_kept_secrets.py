@@ -7,7 +7,7 @@ import pytest
 from pydantic import field_validator, model_validator
 
 from agentcore.api import Module, tool
-from agentcore.store.credentials import read_secrets
+from agentcore.store.credentials.secret_table import read_secrets
 from tests.server.approving import approver, page
 
 pytestmark = [pytest.mark.spec("S2"), pytest.mark.spec("K3")]

@@ -9,8 +9,8 @@ from pydantic import ConfigDict
 
 from agentcore.api import BaseModel, Field, Module, SecretStr, tool
 from agentcore.api.tool_context import Principal
+from agentcore.config.config_errors import ConfigChangedError
 from agentcore.config.config_file import FILE_BYTES
-from agentcore.config.errors import ConfigChangedError
 from agentcore.core.discovery.families import load_config
 from agentcore.core.settings.display import diff_of
 from agentcore.core.settings.settings_change import SettingChange, plan_changes

@@ -15,7 +15,7 @@ from agentcore.core.core import Core
 from agentcore.core.discovery.families import load_config
 from agentcore.errors import ToolError
 from agentcore.limits import CLOSED_TABS, ICON_BYTES, REOPENING_BYTES
-from agentcore.store.state import StateDir
+from agentcore.store.state.state_dir import StateDir
 from agentcore.testing.hosting import PERSON
 
 pytestmark = pytest.mark.spec("R2", "R4")

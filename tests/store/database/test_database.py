@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from agentcore.store.chat.store import ChatStore
+from agentcore.store.chat.chat_store import ChatStore
 from agentcore.store.database.database import Database, DatabaseDamagedError
 from agentcore.store.database.schema import run_migrations
 from agentcore.store.seen_definitions import SeenDefinitions, SeenRow
-from agentcore.store.state.errors import DatabaseTooNewError, DatabaseUnusableError
+from agentcore.store.state.state_errors import DatabaseTooNewError, DatabaseUnusableError
 
 _BEFORE_ORDER = 20
 """The schema whose table of seen definitions has a column before one of its key."""

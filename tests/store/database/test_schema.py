@@ -10,13 +10,13 @@ import pytest
 
 from agentcore.chat.turn import history
 from agentcore.chat.turn.compaction.summary import Summary
-from agentcore.store.approvals.rows import ApprovalRow, GrantRow
-from agentcore.store.approvals.store import ApprovalStore
+from agentcore.store.approvals.approval_rows import ApprovalRow, GrantRow
+from agentcore.store.approvals.approval_store import ApprovalStore
 from agentcore.store.credentials.host_keys import HostKeys
 from agentcore.store.database.database import Database
 from agentcore.store.database.schema import MIGRATIONS, Statement, run_migrations
 from agentcore.store.resource_indexes import ResourceIndexStore
-from agentcore.store.state.errors import DatabaseTooNewError
+from agentcore.store.state.state_errors import DatabaseTooNewError
 from tests.store.database.earlier_steps import (
     STEP_3_AT_390AE931,
     STEP_12_AT_8AE6B0AE,

@@ -15,7 +15,7 @@ from agentcore.store.record.call_row import CallRow
 from agentcore.store.record.query import RecordFilter, RecordPage, read_live_page
 from agentcore.store.record.record import Record
 from agentcore.store.record.verification import verify_record
-from agentcore.store.state.errors import RecordWriteError
+from agentcore.store.state.state_errors import RecordWriteError
 
 MakeRow = Callable[..., CallRow]
 

@@ -11,20 +11,14 @@ import pytest
 
 from agentcore.store.database.database import Database
 from agentcore.store.database.schema import MIGRATIONS, run_migrations
-from agentcore.store.record import (
-    CallRow,
-    Record,
-    RecordFilter,
-    RecordKeeper,
-    RecordLimits,
-    export_rows,
-    read_record,
-    segments_folder,
-    verify_record,
-)
+from agentcore.store.record.call_row import CallRow
 from agentcore.store.record.commit_group import RecordGroup
-from agentcore.store.record.segments import SegmentBrokenError
-from agentcore.store.state.errors import RecordUnreadableError
+from agentcore.store.record.query import RecordFilter, export_rows, read_record
+from agentcore.store.record.record import Record
+from agentcore.store.record.retention import RecordKeeper, RecordLimits
+from agentcore.store.record.segments import SegmentBrokenError, segments_folder
+from agentcore.store.record.verification import verify_record
+from agentcore.store.state.state_errors import RecordUnreadableError
 
 ROWS = 20
 """Rows of a segment in these tests."""

@@ -12,7 +12,7 @@ from agentcore.store.database.database import Database
 from agentcore.store.record.call_row import CallRow
 from agentcore.store.record.record import Record
 from agentcore.store.record.verification import verify_record
-from agentcore.store.state.errors import RecordUnreadableError
+from agentcore.store.state.state_errors import RecordUnreadableError
 
 AUDITED = [name for name in CallRow._fields if name != "arguments"]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agentcore.store.state.api_token import ensure_token, read_token
-from agentcore.store.state.errors import StateDirError
+from agentcore.store.state.state_errors import StateDirError
 
 
 @pytest.mark.spec("S1")

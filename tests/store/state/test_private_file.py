@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from agentcore.store.state.errors import StateDirError
 from agentcore.store.state.private_file import (
     create_private_file,
     make_private_folder,
     read_private_file,
     write_private_file,
 )
+from agentcore.store.state.state_errors import StateDirError
 
 
 def test_write_replaces_the_whole_file(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from agentcore.store.state.errors import StateDirError, StateLockedError
 from agentcore.store.state.lock import is_locked
 from agentcore.store.state.state_dir import StateDir, find_running_server, locate_state_dir, read_server_info
+from agentcore.store.state.state_errors import StateDirError, StateLockedError
 
 HOLDER = """
 import sys, pathlib

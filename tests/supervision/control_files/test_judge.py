@@ -8,7 +8,7 @@ from agentcore.files.workspace import Workspace
 from agentcore.supervision.control_files.change_checker import ChangeChecker, Known
 from agentcore.supervision.control_files.control_file_entry import Entry, read_entries
 from agentcore.supervision.control_files.control_files import choose_pause
-from agentcore.supervision.control_files.limits import LONGEST_PAUSE_S, LOOK_SECONDS
+from agentcore.supervision.control_files.guard_limits import LONGEST_PAUSE_S, LOOK_SECONDS
 from agentcore.supervision.control_files.tree import Found, Tree
 
 pytestmark = pytest.mark.spec("S2")

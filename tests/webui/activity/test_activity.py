@@ -10,7 +10,7 @@ import pytest_asyncio
 from playwright.async_api import Route, expect
 
 from agentcore.api import Module, ToolContext, ToolError, tool
-from agentcore.store.record import CallRow
+from agentcore.store.record.call_row import CallRow
 
 pytestmark = pytest.mark.spec("S7", "M5")
 

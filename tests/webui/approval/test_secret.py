@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.async_api import expect
 
-from agentcore.store.credentials import read_secrets
+from agentcore.store.credentials.secret_table import read_secrets
 from tests.webui.approval.pressing import open_tray, press
 from tests.webui.approval.viewing import both
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import expect
 
 from agentcore.api import Module, ToolContext, tool
-from agentcore.store.chat.rows import NewMessage
+from agentcore.store.chat.chat_rows import NewMessage
 
 pytestmark = pytest.mark.more
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import FrameLocator, Locator, expect
 
 from agentcore.api import Module, ToolView, tool
-from agentcore.store.record import RecordFilter
+from agentcore.store.record.query import RecordFilter
 
 ALLOW = {"approvals": {"mode": "allow"}}
 

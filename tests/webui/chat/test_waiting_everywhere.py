@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import expect
 
 from agentcore.core.approvals.approval_queue import Verdict
-from agentcore.store.approvals.rows import ApprovalRow
+from agentcore.store.approvals.approval_rows import ApprovalRow
 from tests.webui.approval.pressing import TRAY, press
 
 pytestmark = pytest.mark.spec("K2", "S2")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agentcore.store.chat.rows import NewMessage
+from agentcore.store.chat.chat_rows import NewMessage
 from tests.webui.chat.test_long_chat import MESSAGES, stored
 from tests.webui.engines.chatting import open_chat, provider
 from tests.webui.engines.page import until

@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
-from agentcore.core.approvals import Verdict
+from agentcore.core.approvals.request import Verdict
 from tests.webui.approval.pressing import open_tray, press
 from tests.webui.serving import PHONE
 from tests.webui.sharing import sharing

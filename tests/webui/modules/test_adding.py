@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
-from agentcore.store.credentials import read_secrets
+from agentcore.store.credentials.secret_table import read_secrets
 from tests.webui.modules.test_modules import confirm_what_waits, row
 from tests.webui.sharing import sharing
 

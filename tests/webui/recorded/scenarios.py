@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 
 from agentcore.core.core import Core
-from agentcore.server.modules.hosts import HostView, HostViews
+from agentcore.server.modules.host_views import HostView, HostViews
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import ServerClient, running_server
 from tests.hosts.pool_of_hosts import nats_running

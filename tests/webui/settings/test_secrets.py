@@ -4,7 +4,7 @@ import pytest
 from playwright.async_api import expect
 from pydantic import SecretStr
 
-from agentcore.store.credentials import read_secrets, save_secret
+from agentcore.store.credentials.secret_table import read_secrets, save_secret
 from tests.webui.modules.test_modules import confirm_what_waits
 
 pytestmark = pytest.mark.spec("S2", "P3")

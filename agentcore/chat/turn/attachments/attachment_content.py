@@ -7,17 +7,20 @@ from typing import Any
 from pydantic_ai.messages import ImageUrl, TextContent, UserContent, UserPromptPart
 
 from agentcore.api import ArtifactLink
-from agentcore.chat.limits import ATTACHED_CHARS
+from agentcore.chat.chat_limits import ATTACHED_CHARS
 from agentcore.chat.session.session_view import AttachmentView
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.untrusted_text import mark_untrusted
 from agentcore.core.calls.result_shortening import ArtifactReading, truncate_text
 from agentcore.core.core import Core
-from agentcore.documents import DOCUMENT_HEAD_BYTES, PICTURES, FittedImage, detect_document, read_csv_columns
+from agentcore.documents.csv_columns import read_csv_columns
+from agentcore.documents.image_fitting import FittedImage
+from agentcore.documents.kinds import DOCUMENT_HEAD_BYTES, detect_document
+from agentcore.documents.media_type import PICTURES
 from agentcore.errors import ToolError
 from agentcore.limits import MODEL_CHARS
-from agentcore.store.artifacts import Artifact
+from agentcore.store.artifacts.artifact_rows import Artifact
 
 PICTURE_SCHEME = "artifact:"
 """Scheme of the address by which a message refers to an image; replaced by the bytes when it is sent."""

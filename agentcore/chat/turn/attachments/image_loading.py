@@ -19,7 +19,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from agentcore.chat.limits import PICTURES_SENT, PICTURES_SENT_BYTES
+from agentcore.chat.chat_limits import PICTURES_SENT, PICTURES_SENT_BYTES
 from agentcore.chat.model.model_requests import BrokenAnswerError
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.attachments.attachment_content import PICTURE_SCHEME

@@ -15,7 +15,7 @@ from agentcore.core.calls.call import ModelReader
 from agentcore.core.calls.result_shortening import ArtifactReading
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
-from agentcore.store.chat import StoredCompaction
+from agentcore.store.chat.chat_rows import StoredCompaction
 
 log = structlog.get_logger(__name__)
 

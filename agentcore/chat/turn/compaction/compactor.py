@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import structlog
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, UserPromptPart
 
-from agentcore.chat.limits import (
+from agentcore.chat.chat_limits import (
     COMPACT_AT,
     COMPACT_TO,
     CONTEXT_TOKENS,
@@ -26,7 +26,12 @@ from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.session_view import ContextView
 from agentcore.chat.settings import ModelChoice
 from agentcore.chat.texts import localized_text
-from agentcore.chat.turn.attachments import list_images, may_refuse_images, mentions_images, prepare_to_send
+from agentcore.chat.turn.attachments.image_loading import (
+    list_images,
+    may_refuse_images,
+    mentions_images,
+    prepare_to_send,
+)
 from agentcore.chat.turn.compaction.model_history import ModelHistory
 from agentcore.chat.turn.compaction.plan import CompactionPlan, CompactionResult
 from agentcore.chat.turn.compaction.shortening import Shortener

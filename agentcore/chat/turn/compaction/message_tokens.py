@@ -15,7 +15,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from agentcore.chat.limits import IMAGE_TOKENS
+from agentcore.chat.chat_limits import IMAGE_TOKENS
 from agentcore.chat.turn.token_estimate import text_tokens
 from agentcore.encoding import to_json
 

@@ -14,7 +14,7 @@ from agentcore.chat.turn.compaction.summary import summary_of
 from agentcore.chat.turn.model_reply import used_tokens
 from agentcore.chat.untrusted_text import use_mark
 from agentcore.core.core import Core
-from agentcore.store.chat import ChatSessionRow
+from agentcore.store.chat.chat_rows import ChatSessionRow
 
 
 async def compact_session(

@@ -17,9 +17,9 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from agentcore.chat.limits import SHORTENED_TOKENS
+from agentcore.chat.chat_limits import SHORTENED_TOKENS
 from agentcore.chat.texts import result_text
-from agentcore.chat.turn.attachments import attachment_of, tag_attachment
+from agentcore.chat.turn.attachments.attachment_content import attachment_of, tag_attachment
 from agentcore.chat.turn.compaction.message_tokens import content_tokens
 from agentcore.chat.turn.token_estimate import text_tokens
 from agentcore.encoding import to_json

@@ -49,7 +49,7 @@ class _HostsGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def _find_added(self) -> dict[str, click.Command]:
-        from agentcore.config import load_kinds
+        from agentcore.config.host_kinds import load_kinds
 
         return {name: command for kind in load_kinds() for name, command in kind.host_commands().items()}
 

@@ -12,7 +12,7 @@ from agentcore.cli.options import config_option, json_option
 from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 
 if TYPE_CHECKING:
-    from agentcore.config import AppConfig
+    from agentcore.config.loading import AppConfig
 
 name_argument = click.argument("name", shell_complete=complete_module)
 
@@ -76,7 +76,7 @@ def enable(config_path: Path, name: str) -> int:
     if (changed := _change_on_server(config_path, name, "enable")) is not None:
         return _report_outcome(changed)
     from agentcore.cli.terminal.output import print_notice, print_text
-    from agentcore.config import set_modules
+    from agentcore.config.loading import set_modules
     from agentcore.core.discovery.source_search import ModuleNotChosen, find_module
     from agentcore.core.modules.page_policy_additions import page_additions
 
@@ -103,7 +103,7 @@ def disable(config_path: Path, name: str) -> int:
     """Turn a module off: take it out of app.json, and stop it if a server runs."""
     if (changed := _change_on_server(config_path, name, "disable")) is not None:
         return _report_outcome(changed)
-    from agentcore.config import set_modules
+    from agentcore.config.loading import set_modules
 
     listed = _load_changeable_config(config_path).modules
     if name not in listed:

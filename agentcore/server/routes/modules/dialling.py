@@ -6,7 +6,9 @@ from typing import Annotated
 from aiohttp import web
 from pydantic import Field
 
-from agentcore.core.approvals import HostOffer, HostPairing, OfferedModule, Proposal, definition_text
+from agentcore.core.approvals.definition_review import definition_text
+from agentcore.core.approvals.host_pairings import HostOffer, HostPairing, OfferedModule
+from agentcore.core.approvals.policy_changes import Proposal
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.hosts.wire.frames import PROTOCOL
@@ -21,13 +23,13 @@ from agentcore.server.addresses import is_loopback
 from agentcore.server.body_models import StrictModel, WireModel
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
-from agentcore.server.http.limits import LOGIN_BODY_BYTES
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import SECURITY_HEADERS, Answer
-from agentcore.server.modules.hosts import HostList, HostView, hosts_of
+from agentcore.server.http.server_limits import LOGIN_BODY_BYTES
+from agentcore.server.modules.host_views import HostList, HostView, hosts_of
 from agentcore.server.route_table import ServerRoute
-from agentcore.store.credentials import KnownHost
-from agentcore.store.record import make_notice_row
+from agentcore.store.credentials.host_keys import KnownHost
+from agentcore.store.record.call_row import make_notice_row
 
 _ADDRESS_CHARS = 100
 

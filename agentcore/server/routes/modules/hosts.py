@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from agentcore.core.approvals import Proposal
+from agentcore.core.approvals.policy_changes import Proposal
 from agentcore.encoding import to_json
 from agentcore.server.confirmation import propose_change
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
-from agentcore.server.modules.hosts import HostList, HostView
+from agentcore.server.modules.host_views import HostList, HostView
 from agentcore.server.route_table import ServerRoute
 
 

@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from agentcore.core.approvals import Apply, Proposal
-from agentcore.core.containment import ModuleLogin
+from agentcore.core.approvals.policy_changes import Apply, Proposal
+from agentcore.core.declarations.module_login import ModuleLogin
 from agentcore.core.discovery.source_search import Found
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
@@ -16,7 +16,7 @@ from agentcore.server.confirmation import change_policy, propose_change
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.modules.module_view import ModuleView
-from agentcore.server.modules.report import LoginView, ReportView, show_login, show_report
+from agentcore.server.modules.report_view import LoginView, ReportView, show_login, show_report
 from agentcore.server.page.page_document import page_version
 from agentcore.server.route_table import ServerRoute
 

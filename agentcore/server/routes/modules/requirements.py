@@ -7,7 +7,7 @@ from agentcore.errors import ToolError
 from agentcore.server.confirmation import needs_confirmation
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
-from agentcore.server.modules.requirements import RequirementAnswer, encode_requirement
+from agentcore.server.modules.requirement_views import RequirementAnswer, encode_requirement
 from agentcore.server.route_table import ServerRoute
 
 _MAX_AGE_SECONDS = 5.0

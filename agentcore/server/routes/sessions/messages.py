@@ -5,23 +5,17 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from agentcore.chat import (
-    MESSAGE_CHARS,
-    Attachments,
-    ClientTools,
-    PageInfo,
-    SentState,
-    Sessions,
-    dump_client_tools,
-    dump_page,
-)
-from agentcore.chat.session import QueueView
+from agentcore.chat.chat_limits import MESSAGE_CHARS
+from agentcore.chat.client_context import dump_client_tools, dump_page
+from agentcore.chat.client_messages import Attachments, ClientTools, PageInfo
+from agentcore.chat.session.session_view import QueueView
+from agentcore.chat.sessions import SentState, Sessions
 from agentcore.encoding import to_json
 from agentcore.server.body_models import StrictWireModel, WireModel
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
-from agentcore.store.chat import MessageTime, UserMessage
+from agentcore.store.chat.message_queue import MessageTime, UserMessage
 
 When = Annotated[
     MessageTime,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agentcore.chat import SESSIONS_LISTED
+from agentcore.chat.chat_limits import SESSIONS_LISTED
 from agentcore.encoding import to_json
 from agentcore.server.body_models import StrictWireModel, WireModel
 from agentcore.server.exchange import Exchange

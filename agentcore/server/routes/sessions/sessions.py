@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from agentcore.approval_rules import ApprovalMode
-from agentcore.chat import (
+from agentcore.approval_rules.decisions import ApprovalMode
+from agentcore.chat.chat_limits import (
     ANSWER_CHARS,
     MESSAGE_CHARS,
     MESSAGES_LISTED,
@@ -15,24 +15,22 @@ from agentcore.chat import (
     TITLE_CHARS,
     TODO_CHARS,
     TODOS,
-    Attachments,
-    Sessions,
-    SystemMessages,
-    SystemView,
-    clean_title,
 )
-from agentcore.chat.session import MessagesView, SessionDetail, SessionsView
-from agentcore.core.approvals import Proposal
+from agentcore.chat.client_messages import Attachments
+from agentcore.chat.session.session_view import MessagesView, SessionDetail, SessionsView
+from agentcore.chat.sessions import Sessions, clean_title
+from agentcore.chat.system_message import SystemMessages, SystemView
+from agentcore.core.approvals.policy_changes import Proposal
 from agentcore.core.calls.chat_protocols import Reply
 from agentcore.core.calls.question_form import FIELDS
-from agentcore.core.policy import check_mode_change, find_reach, owner_of
+from agentcore.core.policy.authority import check_mode_change, find_reach, owner_of
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.body_models import StrictWireModel
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
-from agentcore.server.http.limits import NUMBER_MAX
 from agentcore.server.http.response import Answer
+from agentcore.server.http.server_limits import NUMBER_MAX
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.routes.tools import HostName
 

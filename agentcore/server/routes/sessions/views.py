@@ -6,7 +6,7 @@ from aiohttp import hdrs
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.api import Principal, ToolView
-from agentcore.chat.session import SessionDetail
+from agentcore.chat.session.session_view import SessionDetail
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.encoding import to_json

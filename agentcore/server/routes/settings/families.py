@@ -6,12 +6,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, SecretStr
 
-from agentcore.chat import ChatDocument
-from agentcore.config import ConfigError
+from agentcore.chat.settings import ChatDocument
+from agentcore.config.config_errors import ConfigError
 from agentcore.core.core import Core
 from agentcore.core.discovery.families import name_of_block
 from agentcore.core.discovery.installed import Family, installed_families
-from agentcore.core.settings import SettingsSubject, to_json_pointer
+from agentcore.core.settings.display import to_json_pointer
+from agentcore.core.settings.settings_document import SettingsSubject
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.body_models import StrictModel, StrictWireModel
@@ -22,8 +23,9 @@ from agentcore.server.modules.block_change import BlockChange, apply_block_chang
 from agentcore.server.modules.pasted import BLOCKS, Pasted, exposed_arguments, read_pasted, secrets_in
 from agentcore.server.page.settings_view import not_written
 from agentcore.server.route_table import ServerRoute
-from agentcore.store.credentials import check_secret, delete_module_secrets, read_secrets, save_secret
-from agentcore.store.record import make_notice_row
+from agentcore.store.credentials.module_secrets import delete_module_secrets
+from agentcore.store.credentials.secret_table import check_secret, read_secrets, save_secret
+from agentcore.store.record.call_row import make_notice_row
 
 _TEXT_CHARS = 200_000
 _BODY_BYTES = 2 * 1024 * 1024

@@ -6,17 +6,24 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, SecretStr
 
-from agentcore.core.approvals import Apply, Proposal
+from agentcore.core.approvals.policy_changes import Apply, Proposal
 from agentcore.core.core import Core
-from agentcore.core.settings import to_json_pointer, users_of_secrets
+from agentcore.core.settings.display import to_json_pointer
+from agentcore.core.settings.secret_users import users_of_secrets
 from agentcore.encoding import to_json
 from agentcore.server.body_models import StrictModel, StrictWireModel
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
-from agentcore.store.credentials import check_secret, check_secret_exists, read_secrets, remove_secret, save_secret
-from agentcore.store.record import make_notice_row
+from agentcore.store.credentials.secret_table import (
+    check_secret,
+    check_secret_exists,
+    read_secrets,
+    remove_secret,
+    save_secret,
+)
+from agentcore.store.record.call_row import make_notice_row
 
 _BODY_BYTES = 1024 * 1024  # a secret of the largest size, each of its characters as an escape
 

@@ -2,28 +2,24 @@
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from agentcore.chat import ChatDocument
-from agentcore.config import ApprovalsConfig, ConfigError
-from agentcore.core.approvals import Apply
-from agentcore.core.policy import authorise
-from agentcore.core.settings import (
-    SettingChange,
-    SettingsDocument,
-    SettingsPlan,
-    SettingsSubject,
-    needs_user_confirmation,
-    plan_changes,
-    to_json_pointer,
-)
+from agentcore.chat.settings import ChatDocument
+from agentcore.config.app_json import ApprovalsConfig
+from agentcore.config.config_errors import ConfigError
+from agentcore.core.approvals.policy_changes import Apply
+from agentcore.core.policy.authority import authorise
+from agentcore.core.settings.display import to_json_pointer
+from agentcore.core.settings.settings_change import SettingChange, SettingsPlan, plan_changes
+from agentcore.core.settings.settings_confirmation import needs_user_confirmation
+from agentcore.core.settings.settings_document import SettingsDocument, SettingsSubject
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.server.body_models import StrictModel
 from agentcore.server.confirmation import needs_confirmation, propose_change
 from agentcore.server.exchange import Exchange
@@ -40,7 +36,7 @@ from agentcore.server.page.settings_view import (
     subjects_with_same_key,
 )
 from agentcore.server.route_table import ServerRoute
-from agentcore.store.record import make_notice_row
+from agentcore.store.record.call_row import make_notice_row
 
 _CHANGES = 200
 _POINTER = r"^(/([^~/]|~[01])*)+$"

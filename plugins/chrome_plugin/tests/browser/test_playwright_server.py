@@ -82,7 +82,7 @@ async def test_file_of_the_workspace_goes_there_and_what_is_downloaded_there_com
 @pytest.mark.more
 @pytest.mark.in_server("makes a bound of the module's code another one")
 async def test_download_beyond_the_bound_is_given_up(host, site, site_module, session, monkeypatch):
-    monkeypatch.setattr("agentcore_chrome.tools.result._DOWNLOAD_BYTES", site_module.HUGE_BYTES - 1)
+    monkeypatch.setattr("agentcore_chrome.tools.tab_result._DOWNLOAD_BYTES", site_module.HUGE_BYTES - 1)
     await act(host, "browser_navigate", session, url=site.url("/"))
     result = await act(host, "browser_navigate", session, url=site.url("/download-huge"))
     async with asyncio.timeout(LIMIT_S):

@@ -36,8 +36,8 @@ from agentcore_chrome.tools.arguments import (
     for_programs,
     known_field,
 )
-from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page
+from agentcore_chrome.tools.tab_result import ToolOutput
 from agentcore_chrome.tools.text_input import Written, write_at_focus, write_into
 
 _VALUE_CHARS = 1000

@@ -53,10 +53,10 @@ from agentcore_chrome.tools.arguments import (
     TabSelector,
     Url,
 )
+from agentcore_chrome.tools.engine_module import EngineModule
 from agentcore_chrome.tools.form_tools import fill_field
-from agentcore_chrome.tools.module_base import EngineModule
-from agentcore_chrome.tools.result import ToolOutput, show_picture, with_image
 from agentcore_chrome.tools.script_tools import evaluate_script
+from agentcore_chrome.tools.tab_result import ToolOutput, show_picture, with_image
 from agentcore_chrome.tools.text_input import append_text
 from agentcore_chrome.tools.translations import CHROME_ZH
 

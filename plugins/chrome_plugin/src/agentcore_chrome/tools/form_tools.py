@@ -30,8 +30,8 @@ from agentcore_chrome.tools.arguments import (
     known_field,
 )
 from agentcore_chrome.tools.choices import choose_options, set_checked
-from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page
+from agentcore_chrome.tools.tab_result import ToolOutput
 from agentcore_chrome.tools.text_input import fill_with
 from agentcore_chrome.tools.uploads import Upload, UploadedFolder, find_folder, list_upload_paths, read_uploads
 

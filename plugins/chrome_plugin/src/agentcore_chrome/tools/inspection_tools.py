@@ -29,8 +29,8 @@ from agentcore_chrome.tools.arguments import (
     for_programs,
     known_field,
 )
-from agentcore_chrome.tools.result import ToolOutput, save_artifact, save_file, show_picture, with_image
 from agentcore_chrome.tools.session_pages import SessionPages, reads_page
+from agentcore_chrome.tools.tab_result import ToolOutput, save_artifact, save_file, show_picture, with_image
 
 _SHOWN = 100
 _TEXT_CHARS = 500

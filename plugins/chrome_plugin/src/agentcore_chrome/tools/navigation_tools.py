@@ -30,8 +30,8 @@ from agentcore_chrome.tools.arguments import (
     for_programs,
     known_field,
 )
-from agentcore_chrome.tools.result import ToolOutput, describe_dialog
 from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page
+from agentcore_chrome.tools.tab_result import ToolOutput, describe_dialog
 
 
 @tool(

@@ -8,8 +8,8 @@ from agentcore_chrome.tab.dialogs import DialogAnswer
 from agentcore_chrome.tab.tab import Tab, TabOptions
 from agentcore_chrome.tools import result_types as results
 from agentcore_chrome.tools.arguments import LONGEST_S, PAGE_AT_ONCE, PAGE_IF_ANY, PageId, known_field
-from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages
+from agentcore_chrome.tools.tab_result import ToolOutput
 
 _SETTLE_S = 5.0
 _CAUTIONS = {

@@ -21,8 +21,8 @@ from agentcore_chrome.tools.arguments import (
     Script,
     element_field,
 )
-from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages
+from agentcore_chrome.tools.tab_result import ToolOutput
 
 
 @tool(

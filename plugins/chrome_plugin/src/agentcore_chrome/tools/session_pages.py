@@ -36,8 +36,8 @@ from agentcore_chrome.tab.settling import Activity
 from agentcore_chrome.tab.tab import Tab, TabOptions
 from agentcore_chrome.tools.action_report import Brief, build_change_report
 from agentcore_chrome.tools.arguments import LONGEST_S, PAGE
-from agentcore_chrome.tools.module_base import PERSONS, EngineModule
-from agentcore_chrome.tools.result import ToolOutput, describe_dialog
+from agentcore_chrome.tools.engine_module import PERSONS, EngineModule
+from agentcore_chrome.tools.tab_result import ToolOutput, describe_dialog
 
 _SNAPSHOT_SECONDS = 10.0
 _REOPENED_CHARS = 4096

@@ -1,0 +1,1 @@
+"""Runs module code within limits, and converts its results into plain values, once."""

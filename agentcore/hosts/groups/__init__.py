@@ -1,1 +1,0 @@
-"""Groups of hosts that an added kind finds: their machines, placement of new work, ownership of resources."""
