@@ -42,15 +42,15 @@ async def click_element(tab: Tab, hit: Hit, timeout_ms: int, **how: Any) -> None
         await _wait_for_chooser(tab)
         return
     locator = hit.locator
-    if how.items() <= _PLAIN.items() and await is_hidden_text_field(tab, locator, timeout_ms):
+    if how.items() <= _PLAIN.items() and hit.approach.takes_keys:
         await locator.focus(timeout=timeout_ms)
         return
-    peculiarity, *place = await tab.refs.ask(locator, "peculiarity", timeout_ms)
+    peculiarity = hit.approach.peculiarity
     if peculiarity == "area":
         await tab.refs.ask(locator, "clickArea", timeout_ms)
         return
     if peculiarity == "contents":
-        box, position = await _locate_place(tab, hit, place, timeout_ms)
+        box, position = await _locate_place(tab, hit, timeout_ms)
         await box.click(timeout=timeout_ms, position=position, **how)
         return
     forced = peculiarity == "moves" and await _is_unobstructed(tab, hit, timeout_ms)
@@ -105,9 +105,9 @@ async def click_label(tab: Tab, locator: "Locator", timeout_ms: int, **how: Any)
 
 async def hover_element(tab: Tab, hit: Hit, timeout_ms: int) -> None:
     """Move the mouse over an element."""
-    peculiarity, *place = await tab.refs.ask(hit.locator, "peculiarity", timeout_ms)
+    peculiarity = hit.approach.peculiarity
     if peculiarity == "contents":
-        box, position = await _locate_place(tab, hit, place, timeout_ms)
+        box, position = await _locate_place(tab, hit, timeout_ms)
         await box.hover(timeout=timeout_ms, position=position)
         return
     forced = peculiarity == "moves" and await _is_unobstructed(tab, hit, timeout_ms)
@@ -123,7 +123,7 @@ async def may_be_forced(tab: Tab, hit: Hit, timeout_ms: int) -> bool:
     return peculiarity == "moves" and await _is_unobstructed(tab, hit, timeout_ms)
 
 
-async def _locate_place(tab: Tab, hit: Hit, place: list[float], timeout_ms: int) -> "tuple[Locator, Position]":
+async def _locate_place(tab: Tab, hit: Hit, timeout_ms: int) -> "tuple[Locator, Position]":
     """Return the element around one without a box, and where in it the content of that is, once a user can reach it.
 
     Raises:
@@ -132,14 +132,10 @@ async def _locate_place(tab: Tab, hit: Hit, place: list[float], timeout_ms: int)
     await wait_until_reachable(tab, hit, timeout_ms)
     if not await hit.locator.is_enabled(timeout=timeout_ms):
         raise element_not_actionable(hit.selector, DISABLED, description=hit.description, url=tab.page.url)
-    return tab.refs.locate_below(hit.locator, "!box"), {"x": place[0], "y": place[1]}
+    x, y = hit.approach.place
+    return tab.refs.locate_below(hit.locator, "!box"), {"x": x, "y": y}
 
 
 async def _is_unobstructed(tab: Tab, hit: Hit, timeout_ms: int) -> bool:
     obstacles = await tab.refs.find_obstacles(hit.locator)
     return not obstacles.is_hidden and not obstacles.cover and await hit.locator.is_enabled(timeout=timeout_ms)
-
-
-async def is_hidden_text_field(tab: Tab, locator: "Locator", timeout_ms: int) -> bool:
-    """True if an element is the field through which an editor that renders its text itself receives keys."""
-    return bool(await tab.refs.ask(locator, "takesKeysForAnother", timeout_ms))

@@ -27,7 +27,7 @@ from agentcore_chrome.failures import (
     is_driver_error,
     is_driver_timeout,
 )
-from agentcore_chrome.tab.refs import Described
+from agentcore_chrome.tab.refs import Approach, Described
 from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
@@ -77,14 +77,22 @@ class Hit:
 
     Args:
         selector: The selector or reference by which the caller named it.
-        description: Its role and name, such as `button "Send"`, before the action.
-        is_operated_by_label: True if it is hidden, and a click on its visible label operates it.
+        approach: What was read of it before the action.
     """
 
     locator: "Locator"
     selector: str
-    description: str
-    is_operated_by_label: bool = False
+    approach: Approach
+
+    @property
+    def description(self) -> str:
+        """Its role and name, such as `button "Send"`."""
+        return self.approach.seen.description
+
+    @property
+    def is_operated_by_label(self) -> bool:
+        """True if it is hidden, and a click on its visible label operates it."""
+        return self.approach.seen.is_operated_by_label
 
 
 async def locate_element(tab: Tab, target: Target, *, must_be_seen: bool = False) -> "Locator":
@@ -106,45 +114,48 @@ async def locate_element(tab: Tab, target: Target, *, must_be_seen: bool = False
     return visible.first if must_be_seen and await visible.count() else matches.first
 
 
-async def locate_for_action(tab: Tab, target: Target, wait_ms: int) -> Hit:
+async def locate_for_action(tab: Tab, target: Target, wait_ms: int, *, reads_field: bool = False) -> Hit:
     """Return the one element that an action on the target means.
 
     Args:
         wait_ms: How long to wait for a match that can be seen.
+        reads_field: True if the action needs the state of the element as a field.
     Raises:
         ToolError: `ambiguous_selector`: several can be seen; `stale_ref`: also if the element has another role or name
             than was last reported; `element_not_found`: the page is empty.
     """
     if target.ref is not None:
-        return await _locate_by_ref(tab, target.ref)
+        return await _locate_by_ref(tab, target.ref, reads_field=reads_field)
     await raise_if_blank(tab, target.text)
     matches = tab.page.locator(target.text)
     visible = matches.filter(visible=True)
-    found = await _find_single_match(tab, target.text, matches, visible)
-    if found is not None:
+    find = partial(_find_single_match, tab, target.text, matches, visible, reads_field=reads_field)
+    if (found := await find()) is not None:
         return found
     # An element may appear, or become visible, up to the limit; each wait ends as soon as there is something to check.
     await matches.first.wait_for(state="attached", timeout=wait_ms)
-    while (found := await _find_single_match(tab, target.text, matches, visible)) is None:
+    while (found := await find()) is None:
         await visible.first.wait_for(state="attached", timeout=work_ms(wait_ms))
     return found
 
 
-async def _find_single_match(tab: Tab, selector: str, matches: "Locator", visible: "Locator") -> Hit | None:
+async def _find_single_match(
+    tab: Tab, selector: str, matches: "Locator", visible: "Locator", *, reads_field: bool
+) -> Hit | None:
     """Return the one match that an action means; None: there is none yet, or several that cannot be seen yet."""
     seen, count = await asyncio.gather(visible.count(), matches.count())
     if seen > 1:
         raise ambiguous_selector(selector, seen, _list_with_refs(tab, await _describe_matches(tab, visible, seen)))
     # The first one, not the only one: what the action itself adds to the page, or hides, must not interrupt it.
     if count == 1:
-        return await _describe_hit(tab, matches.first, selector)
+        return await _approach(tab, matches.first, selector, reads_field=reads_field)
     if seen == 1:
-        return await _describe_hit(tab, visible.first, selector)
+        return await _approach(tab, visible.first, selector, reads_field=reads_field)
     hidden = await _describe_matches(tab, matches, count)
     operable = [number for number, one in enumerate(hidden) if one is not None and one.is_operated_by_label]
     if len(operable) > 1:
         raise ambiguous_selector(selector, len(operable), _list_with_refs(tab, [hidden[at] for at in operable]))
-    return await _describe_hit(tab, matches.nth(operable[0]), selector) if operable else None
+    return await _approach(tab, matches.nth(operable[0]), selector, reads_field=reads_field) if operable else None
 
 
 async def _describe_matches(tab: Tab, matches: "Locator", count: int) -> list[Described | None]:
@@ -156,9 +167,8 @@ async def _describe_matches(tab: Tab, matches: "Locator", count: int) -> list[De
     return await asyncio.gather(*(describe(matches.nth(at)) for at in range(min(count, _DESCRIBED_MAX))))
 
 
-async def _describe_hit(tab: Tab, locator: "Locator", selector: str) -> Hit:
-    found = await tab.refs.describe_element(locator)
-    return Hit(locator, selector, found.description, found.is_operated_by_label)
+async def _approach(tab: Tab, locator: "Locator", selector: str, *, reads_field: bool) -> Hit:
+    return Hit(locator, selector, await tab.refs.approach(locator, reads_field=reads_field))
 
 
 async def _list_in_frames(tab: Tab, target: Target) -> list[str]:
@@ -196,15 +206,16 @@ def _list_with_refs(tab: Tab, found: Sequence[Described | None], frames: tuple[s
     return lines
 
 
-async def _locate_by_ref(tab: Tab, ref: str) -> Hit:
-    found = await tab.refs.find_element(tab.page, ref)
+async def _locate_by_ref(tab: Tab, ref: str, *, reads_field: bool) -> Hit:
+    found = await tab.refs.approach_element(tab.page, ref, reads_field=reads_field)
     if found is None:
         raise await _stale_ref_error(tab, ref)
-    locator, now = found
+    locator, approach = found
     reported = tab.refs.find_reported(ref)
-    if reported is not None and reported.description != now.description:
-        raise await _stale_ref_error(tab, ref, now.description)
-    return Hit(locator, ref, now.description, now.is_operated_by_label)
+    now = approach.seen.description
+    if reported is not None and reported.description != now:
+        raise await _stale_ref_error(tab, ref, now)
+    return Hit(locator, ref, approach)
 
 
 async def read_element(
@@ -230,13 +241,20 @@ async def read_element(
 
 
 async def act_on_element(
-    tab: Tab, target: Target, work: Callable[[Hit], Awaitable[T]], *, wait_ms: int, limit_ms: int | None = None
+    tab: Tab,
+    target: Target,
+    work: Callable[[Hit], Awaitable[T]],
+    *,
+    wait_ms: int,
+    limit_ms: int | None = None,
+    reads_field: bool = False,
 ) -> T:
     """Run `work` on the one element that a target means, once it is there.
 
     Args:
         wait_ms: How long to wait for it.
         limit_ms: Limit of everything, for work that takes longer than its element; the wait's if left out.
+        reads_field: True if `work` needs the state of the element as a field.
     Raises:
         ToolError: `ambiguous_selector`, `element_not_found`, `element_not_actionable`, `stale_ref`,
             `invalid_arguments`.
@@ -245,7 +263,7 @@ async def act_on_element(
 
     async def run() -> T:
         nonlocal hit
-        hit = await locate_for_action(tab, target, work_ms(wait_ms))
+        hit = await locate_for_action(tab, target, work_ms(wait_ms), reads_field=reads_field)
         return await work(hit)
 
     try:
@@ -264,8 +282,8 @@ async def wait_until_reachable(tab: Tab, hit: Hit, wait_ms: int) -> None:
     """
     loop = asyncio.get_running_loop()
     until = loop.time() + work_s(wait_ms / 1000)
+    obstacles = hit.approach.obstacles or await tab.refs.find_obstacles(hit.locator)
     while True:
-        obstacles = await tab.refs.find_obstacles(hit.locator)
         if not obstacles.is_hidden and not obstacles.cover:
             return
         if loop.time() >= until:
@@ -274,6 +292,7 @@ async def wait_until_reachable(tab: Tab, hit: Hit, wait_ms: int) -> None:
                 hit.selector, reason, description=hit.description, tabId=tab.tab_id, url=tab.page.url
             )
         await asyncio.sleep(_OBSTACLE_S)
+        obstacles = await tab.refs.find_obstacles(hit.locator)
 
 
 async def act_without_element(tab: Tab, timeout_ms: int, what: str, work: Callable[[], Awaitable[T]]) -> T:

@@ -1,8 +1,10 @@
 """Kind and content of a page's fields: form fields, rich text, code editors, and the focused element."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from agentcore_chrome.tab.elements import Hit
 from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ class FieldState:
         is_page: True if it is the page itself: nothing has the focus.
         role: The role that its author gave it; empty: none.
         is_read_only: True if it can be chosen from, not typed into.
+        has_contents: True if there are elements in it.
     """
 
     kind: FieldKind
@@ -48,11 +51,18 @@ class FieldState:
     is_page: bool
     role: str
     is_read_only: bool
+    has_contents: bool
 
     @property
     def is_editable(self) -> bool:
         """True if text can be entered into it."""
         return self.kind in {"text", "rich", "code", "fixed"}
+
+
+async def field_of(tab: Tab, hit: Hit) -> FieldState:
+    """Return the state of a field as it was read before the action, or, if it was not, as it is now."""
+    read = hit.approach.field
+    return await read_field(tab, hit.locator) if read is None else _to_state(read)
 
 
 async def read_field(
@@ -66,7 +76,10 @@ async def read_field(
     """
     if settles:
         await tab.refs.run_to_end(element, "draw", timeout_ms=timeout_ms)
-    found: dict[str, Any] = await tab.refs.run(element, "readField", timeout_ms=timeout_ms)
+    return _to_state(await tab.refs.run(element, "readField", timeout_ms=timeout_ms))
+
+
+def _to_state(found: Mapping[str, Any]) -> FieldState:
     of_editor = " of a code editor" if found["kind"] == "code" else ""
     described = f'{found["role"]} "{found["name"]}"{of_editor}' if found["name"] else f"{found['role']}{of_editor}"
     return FieldState(
@@ -78,6 +91,7 @@ async def read_field(
         is_page=found["isPage"],
         role=found["ownRole"],
         is_read_only=found["isReadOnly"],
+        has_contents=found["hasContents"],
     )
 
 

@@ -7,9 +7,10 @@ elements that it lists; a mark of the document makes the numbers unique. `Refs` 
 import asyncio
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from agentcore.api import ToolError
@@ -18,6 +19,8 @@ from agentcore_chrome.tab.in_page import selector_engine
 
 if TYPE_CHECKING:
     from playwright.async_api import Frame, FrameLocator, Locator, Page, Playwright
+
+T = TypeVar("T")
 
 ENGINE = "agentcore-ref"
 """The selector engine's name."""
@@ -59,6 +62,27 @@ class Described:
     key: str
     description: str
     is_operated_by_label: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Approach:
+    """An element that is about to be acted on, with all that the action needs to know of it, read in one go.
+
+    Args:
+        seen: The element as it is now.
+        peculiarity: Why it cannot be clicked like others; see `peculiarityOf` in `clicking.js`.
+        place: The middle of one without a box, from the padding edge of the nearest element that has one.
+        takes_keys: True if it is the field by which an editor that renders its text itself receives keys.
+        field: Its state as a field, as `readField` returns it; None: it was not requested.
+        obstacles: What prevents acting on it; None: it was not requested.
+    """
+
+    seen: Described
+    peculiarity: str
+    place: tuple[float, ...]
+    takes_keys: bool
+    field: "Mapping[str, Any] | None"
+    obstacles: "Obstacles | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,12 +197,21 @@ class Refs:
 
     async def find_element(self, page: "Page", ref: str) -> "tuple[Locator, Described] | None":
         """Return the element of a reference as it is now; None: it is gone, or never existed."""
+        return await self._look_at(page, ref, self.describe_element)
+
+    async def approach_element(self, page: "Page", ref: str, *, reads_field: bool) -> "tuple[Locator, Approach] | None":
+        """Return the element of a reference for an action; None: it is gone, or never existed."""
+        return await self._look_at(page, ref, partial(self.approach, reads_field=reads_field))
+
+    async def _look_at(
+        self, page: "Page", ref: str, look: "Callable[[Locator], Awaitable[T]]"
+    ) -> "tuple[Locator, T] | None":
         element = self._elements.get(ref)
         if element is None:
             return None
         locator = self.locate_in_frame(page, element.frames, element.key)
         try:
-            found = await self.describe_element(locator) if await locator.count() else None
+            found = await look(locator) if await locator.count() else None
         except Exception as exc:
             if not element.frames or not is_driver_error(exc) or is_closed(exc):
                 raise
@@ -231,7 +264,24 @@ class Refs:
     async def describe_element(self, locator: "Locator") -> Described:
         """Return the element of a locator as it is now."""
         found = await _read_answer(self.locate_below(locator, "!describe"))
-        return Described(found["key"], found["description"], found["byLabel"])
+        return _to_described(found)
+
+    async def approach(self, locator: "Locator", *, reads_field: bool) -> Approach:
+        """Return the element of a locator as it is now, for an action.
+
+        Args:
+            reads_field: True if its state as a field is needed as well; then it is scrolled into view.
+        """
+        found = await _read_answer(self.locate_below(locator, f"!approach {int(reads_field)}"))
+        obstacles = found.get("obstacles")
+        return Approach(
+            _to_described(found),
+            found["peculiarity"],
+            tuple(found["place"]),
+            found["takesKeys"],
+            found.get("field"),
+            None if obstacles is None else _to_obstacles(obstacles),
+        )
 
     async def describe_point(self, page: "Page", x: float, y: float) -> str:
         """Return role and name of what a click at a point of the window is for."""
@@ -254,8 +304,7 @@ class Refs:
 
     async def find_obstacles(self, locator: "Locator") -> Obstacles:
         """Return what prevents acting on the element of a locator, which is scrolled into view."""
-        found = await _read_answer(self.locate_below(locator, "!obstacles"))
-        return Obstacles(found["isHidden"], found["cover"], found["disabler"])
+        return _to_obstacles(await _read_answer(self.locate_below(locator, "!obstacles")))
 
     def find_reported(self, ref: str) -> Appearance | None:
         """Return how an element appeared when it was last reported; None: the page never had it."""
@@ -270,6 +319,14 @@ class Refs:
 
 async def _read_answer(answer: "Locator") -> Any:
     return json.loads(await answer.text_content(timeout=_ANSWER_MS) or "null")
+
+
+def _to_described(found: Any) -> Described:
+    return Described(found["key"], found["description"], found["byLabel"])
+
+
+def _to_obstacles(found: Any) -> Obstacles:
+    return Obstacles(found["isHidden"], found["cover"], found["disabler"])
 
 
 def _name_work(work: str, arguments: tuple[Any, ...]) -> str:

@@ -159,7 +159,7 @@ async def type_text(tab: Tab, selector: str | None, text: str, delay_ms: int, ti
         written = await write_into(tab, hit, text, delay_ms, wait_ms=work_ms(wait_ms), timeout_ms=limit_ms)
         return _describe_typing(tab, text, written, hit.description, hit.description)
 
-    return await act_on_element(tab, Target(selector), write, wait_ms=wait_ms, limit_ms=limit_ms)
+    return await act_on_element(tab, Target(selector), write, wait_ms=wait_ms, limit_ms=limit_ms, reads_field=True)
 
 
 def _describe_typing(tab: Tab, text: str, written: Written, into: str, element: str) -> ToolOutput:

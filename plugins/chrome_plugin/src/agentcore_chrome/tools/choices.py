@@ -9,7 +9,7 @@ from agentcore.api import ToolError
 from agentcore_chrome.failures import element_not_actionable, is_driver_error, is_driver_timeout
 from agentcore_chrome.tab.clicking import click_label, may_be_forced
 from agentcore_chrome.tab.elements import Hit, wait_until_reachable
-from agentcore_chrome.tab.fields import FieldState, read_field
+from agentcore_chrome.tab.fields import FieldState, field_of, read_field
 from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ async def set_checked(tab: Tab, hit: Hit, value: bool, timeout_ms: int) -> None:
         ToolError: `element_not_actionable`.
     """
     locator = hit.locator
-    state = await read_field(tab, locator)
+    state = await field_of(tab, hit)
     inner = locator.locator(_CAN_BE_CHECKED)
     if state.kind != "check" and state.role not in _CHECKED_ROLES and await inner.count() == 1:
         locator = inner
@@ -79,7 +79,7 @@ async def choose_options(tab: Tab, hit: Hit, wanted: list[str], timeout_ms: int)
         ToolError: `value_rejected`: there is no such option; `element_not_actionable`: the field is hidden or covered.
     """
     locator = hit.locator
-    state = await read_field(tab, locator)
+    state = await field_of(tab, hit)
     if state.kind == "choice":
         await wait_until_reachable(tab, hit, timeout_ms)
         return await _select_options(tab, locator, wanted, timeout_ms)
@@ -91,7 +91,7 @@ async def _choose_in_widget(
     tab: Tab, locator: "Locator", state: FieldState, wanted: list[str], timeout_ms: int
 ) -> list[str] | None:
     radios = locator.get_by_role("radio")
-    if await radios.count():
+    if state.has_contents and await radios.count():
         return await _run_for_each(wanted, lambda label: _check_radio(locator, label, timeout_ms))
     opener = await _find_opener(tab, locator, state)
     if opener is None:
@@ -137,7 +137,7 @@ async def _find_opener(tab: Tab, locator: "Locator", state: FieldState) -> "Loca
     if state.role in _LIST_ROLES and (state.kind == "other" or state.is_read_only):
         return locator
     inner = locator.locator(_OPENS_LIST)
-    if await inner.count() == 0:
+    if not state.has_contents or await inner.count() == 0:
         return None
     inside = await read_field(tab, inner.first)
     return inner.first if inside.kind == "other" or inside.is_read_only else None

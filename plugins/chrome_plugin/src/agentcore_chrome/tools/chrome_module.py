@@ -361,7 +361,7 @@ class Chrome(EngineModule):
             await append_text(tab, hit, text, wait_ms=wait_ms, timeout_ms=timeoutMs or DEFAULT_MS)
             return f"Typed {len(text)} characters into {hit.description}."
 
-        return await self._on_element(ctx, selector, timeoutMs, append)
+        return await self._on_element(ctx, selector, timeoutMs, append, reads_field=True)
 
     @tool(
         rank=3,
@@ -389,7 +389,7 @@ class Chrome(EngineModule):
             became = f": {filled.became}" if filled.became else ""
             return f"Filled {hit.description}{became}. {filled.note}".rstrip()
 
-        return await self._on_element(ctx, selector, timeoutMs, fill)
+        return await self._on_element(ctx, selector, timeoutMs, fill, reads_field=True)
 
     @tool(effects=("execute",), open_world=True, timeout_s=LONGEST_S, preview=_preview_action, resource=TAB)
     async def chrome_evaluate(
@@ -506,7 +506,13 @@ class Chrome(EngineModule):
         return await self.run_for_result(ctx, tab, act_without_element(tab, wait_ms, "click", click))
 
     async def _on_element(
-        self, ctx: ToolContext, selector: str, timeout_ms: int | None, work: Callable[[Tab, Hit, int], Awaitable[str]]
+        self,
+        ctx: ToolContext,
+        selector: str,
+        timeout_ms: int | None,
+        work: Callable[[Tab, Hit, int], Awaitable[str]],
+        *,
+        reads_field: bool = False,
     ) -> ToolResult:
         """Run `work` on the tab, the element and the time left for it to be usable; it describes what it did."""
         tab = self.named_tab(ctx)
@@ -516,7 +522,8 @@ class Chrome(EngineModule):
             text = await work(tab, hit, work_ms(wait_ms))
             return ToolOutput(text, {"url": tab.page.url, "element": hit.description})
 
-        acting = act_on_element(tab, Target(selector), act, wait_ms=wait_ms, limit_ms=timeout_ms or DEFAULT_MS)
+        limit_ms = timeout_ms or DEFAULT_MS
+        acting = act_on_element(tab, Target(selector), act, wait_ms=wait_ms, limit_ms=limit_ms, reads_field=reads_field)
         return await self.run_for_result(ctx, tab, acting)
 
 

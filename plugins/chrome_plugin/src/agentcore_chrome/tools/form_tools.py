@@ -13,7 +13,7 @@ from agentcore.api import BaseModel, CallPreview, Field, ToolContext, ToolError,
 from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.failures import element_not_actionable
 from agentcore_chrome.tab.elements import ELEMENT_MS, Hit, Target, act_on_element, act_without_element
-from agentcore_chrome.tab.fields import read_field
+from agentcore_chrome.tab.fields import field_of, read_field
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
 from agentcore_chrome.tools.arguments import (
@@ -77,7 +77,9 @@ async def browser_select_option(
             return ToolOutput(f"Chose {chosen} in {hit.description}.", fields)
 
         # A list that opens, and options that are loaded, take longer than the field itself.
-        return await act_on_element(tab, Target(selector), select_in, wait_ms=wait_ms, limit_ms=timeoutMs or DEFAULT_MS)
+        return await act_on_element(
+            tab, Target(selector), select_in, wait_ms=wait_ms, limit_ms=timeoutMs or DEFAULT_MS, reads_field=True
+        )
 
     return await pages.on_page(ctx, select, snapshot=snapshot)
 
@@ -102,7 +104,12 @@ async def browser_fill_form(
             limit_ms = timeoutMs or DEFAULT_MS
             try:
                 done = await act_on_element(
-                    tab, Target(field.element), work, wait_ms=timeoutMs or ELEMENT_MS, limit_ms=limit_ms
+                    tab,
+                    Target(field.element),
+                    work,
+                    wait_ms=timeoutMs or ELEMENT_MS,
+                    limit_ms=limit_ms,
+                    reads_field=True,
                 )
             except ToolError as exc:
                 raise _with_progress(exc, field.element, len(filled), len(fields)) from exc
@@ -134,7 +141,7 @@ class FilledField:
 async def fill_field(tab: Tab, hit: Hit, *, value: str | bool | list[str], timeout_ms: int) -> FilledField:
     """Fill one field according to its kind."""
     wait_ms = work_ms(timeout_ms)
-    if isinstance(value, str) and value in ("true", "false") and (await read_field(tab, hit.locator)).kind == "check":
+    if isinstance(value, str) and value in ("true", "false") and (await field_of(tab, hit)).kind == "check":
         value = value == "true"
     if isinstance(value, bool):
         await set_checked(tab, hit, value, wait_ms)

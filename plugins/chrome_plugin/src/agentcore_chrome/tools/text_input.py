@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 from agentcore.api import ToolError
 from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.failures import extract_headline, is_driver_error
-from agentcore_chrome.tab.clicking import is_hidden_text_field
 from agentcore_chrome.tab.elements import Hit, wait_until_reachable
-from agentcore_chrome.tab.fields import FieldState, probe_value, read_field
+from agentcore_chrome.tab.fields import FieldState, field_of, probe_value, read_field
 from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
@@ -120,19 +119,18 @@ async def append_text(tab: Tab, hit: Hit, text: str, *, wait_ms: int, timeout_ms
 
 async def _find_editable(tab: Tab, hit: Hit, timeout_ms: int) -> "tuple[Locator, FieldState]":
     """Return the editable field, once a user can reach it: the element itself, or the one inside it."""
-    locator, state = await _find_field(tab, hit.locator, timeout_ms)
-    if not await _receives_keys_only(tab, locator, state, timeout_ms):
-        await wait_until_reachable(tab, replace(hit, locator=locator), timeout_ms)
+    locator, state = await _find_field(tab, hit, timeout_ms)
+    if locator is not hit.locator:
+        hit = replace(hit, locator=locator, approach=await tab.refs.approach(locator, reads_field=True))
+    # the keyboard input of an editor, which draws the text elsewhere, cannot be seen
+    if state.kind != "code" and not hit.approach.takes_keys:
+        await wait_until_reachable(tab, hit, timeout_ms)
     return locator, state
 
 
-async def _receives_keys_only(tab: Tab, locator: "Locator", state: FieldState, timeout_ms: int) -> bool:
-    """True if a field is the keyboard input of an editor, which draws the text elsewhere."""
-    return state.kind == "code" or await is_hidden_text_field(tab, locator, timeout_ms)
-
-
-async def _find_field(tab: Tab, locator: "Locator", timeout_ms: int) -> "tuple[Locator, FieldState]":
-    state = await read_field(tab, locator)
+async def _find_field(tab: Tab, hit: Hit, timeout_ms: int) -> "tuple[Locator, FieldState]":
+    locator = hit.locator
+    state = await field_of(tab, hit)
     if state.is_editable:
         if state.is_read_only and await _remains_read_only(tab, locator, timeout_ms):
             raise _not_editable(state, "it is read-only; click it, in case it opens something to choose from")

@@ -86,6 +86,12 @@ const make = () => {
       const tree = new Tree(keyOf, heard);
       return { key: `${mark}:${keyOf(root, true)}`, description: tree.describe(root), byLabel: tree.isOperatedByLabel(root) };
     },
+    approach: (root, readsField) => {
+      const found = verbs.describe(root);
+      const [peculiarity, ...place] = peculiarityOf(root);
+      Object.assign(found, { peculiarity, place, takesKeys: takesKeysForAnother(root) });
+      return readsField ? { ...found, field: WORK.readField(root), obstacles: verbs.obstacles(root) } : found;
+    },
     at: (root, x, y) => {
       let hit = its(document).elementFromPoint(x, y);
       while (its(hit)?.shadowRoot?.elementFromPoint(x, y) && its(hit).shadowRoot.elementFromPoint(x, y) !== hit) {
@@ -107,7 +113,6 @@ const make = () => {
     },
     peculiarity: peculiarityOf,
     coveredByItsOwn: isCoveredByItsOwn,
-    takesKeysForAnother,
     drawnOver: isDrawnOver,
     caretAtEnd: putCaretAtEnd,
     clickArea: root => its(root).click(),

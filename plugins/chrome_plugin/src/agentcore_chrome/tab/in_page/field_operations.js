@@ -31,6 +31,7 @@ const WORK = {
       ownRole: e.role ?? '', isReadOnly: !!e.readOnly,
       role: e.role || (e === document.body ? 'page' : type),
       isPage: e === document.body || e === document.documentElement,
+      hasContents: !!(e.firstElementChild || e.shadowRoot),
     };
   },
 
