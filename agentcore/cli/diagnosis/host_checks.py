@@ -28,7 +28,7 @@ def check_hosts(backend: Backend, config: AppConfig) -> Iterator[Finding]:
             yield fault
             if fault.level == "problem":
                 continue  # other problems would follow from this one
-        for module in host.claimed:
+        for module in host.modules:
             if module not in config.modules:
                 said = f"it is to run module {module!r}, which app.json does not list"
                 yield Finding("note", subject, said, f"agentcore modules enable {module}")
@@ -38,7 +38,7 @@ def check_hosts(backend: Backend, config: AppConfig) -> Iterator[Finding]:
         elif known["state"] == "failed":
             yield Finding("problem", subject, f"failed: {known['reason']}", details=known["lastWords"])
         else:
-            yield Finding("ok", subject, f"{known['state']}, with {', '.join(host.claimed)}")
+            yield Finding("ok", subject, f"{known['state']}, with {', '.join(host.modules)}")
     yield from _check_remote_hosts(states)
     yield from check_pools(states, config)
 

@@ -19,7 +19,6 @@ from agentcore.hosts.machine_program.server_messages import HelloReply, Origins,
 from agentcore.hosts.wire.peer import Message, OnMessage, OnRequest, Peer
 from agentcore.hosts.worker.hosted_module import Member
 from agentcore.hosts.worker.module_environment import HostSurroundings
-from agentcore.hosts.worker.remote_runtime import RemoteRuntime
 from agentcore.hosts.worker.worker import Worker, failure_to_wire
 from agentcore.limits import HOOK_SECONDS
 
@@ -80,19 +79,7 @@ class MachineWorker(Worker):
         Raises:
             BaseException: Raised by the module; `TimeoutError`: it took too long.
         """
-        assert self._surroundings is not None  # noqa: S101 - given from the start
-        runtime = RemoteRuntime(  # type: ignore[abstract]  # its operations are made from the table
-            member.name,
-            member.number,
-            settings,
-            claims=member.manifest.claims,
-            line=self.line,
-            surroundings=self._surroundings,
-            resources=self._resources,
-            routes=self._routes,
-        )
-        await self._surroundings.restore_control_files()
-        await self._stays.start_run(member)
+        runtime = await self._prepare_start(member, settings)
         await run_contained(member.init(runtime), limit_s, f"init:{member.name}", member.name)
         defining = member.collect_definitions()
         self._tools[member.number] = await run_contained(defining, HOOK_SECONDS, f"tools:{member.name}", member.name)

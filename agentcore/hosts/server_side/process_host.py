@@ -156,7 +156,7 @@ class ProcessHost:
         latency_s = None if running is None else running.latency_s
         return self._standing.build_report(
             kind=self._config.kind,
-            modules=self._config.claimed,
+            modules=self._config.modules,
             pid=None if running is None else running.pid,
             python=self._python,
             version="" if running is None else running.version,

@@ -26,7 +26,7 @@ from agentcore.hosts.worker.server_connection import Line
 from agentcore.hosts.worker.storage import ServerStorage
 from agentcore.hosts.worker.worker_resources import WorkerResources
 from agentcore.hosts.worker.worker_routes import WorkerRoutes
-from agentcore.net.url_policy import UrlPolicy
+from agentcore.net.url_policy import OwnOrigins
 from agentcore.supervision.control_files.control_files import ControlFiles
 
 if TYPE_CHECKING:
@@ -55,13 +55,11 @@ class RemoteRuntime(ReadingRuntime):
         resources: WorkerResources,
         routes: WorkerRoutes,
     ) -> None:
-        super().__init__(name, claims)
+        super().__init__(name, settings, ModuleResources(resources, name), claims)
         self._module = module
-        self._settings = settings
         self._line = line
         self._surroundings = surroundings
         self._routes = routes
-        self._resources = ModuleResources(resources, name)
         self._secrets: ModuleSecrets | None = None
         self._instructions = ""
         self._chat_starts: dict[str, dict[str, Any]] = {}
@@ -74,11 +72,6 @@ class RemoteRuntime(ReadingRuntime):
         self.login: OfferedLogin | None = None
         self.requirements: dict[str, ModuleRequirement] = {}
         self.undo: list[Callable[[], None]] = []
-
-    @property
-    def settings(self) -> Any:
-        """The validated settings."""
-        return self._settings
 
     @property
     def data_dir(self) -> Path:
@@ -130,31 +123,14 @@ class RemoteRuntime(ReadingRuntime):
         """The language for texts for users."""
         return self._surroundings.locale
 
-    @property
-    def resources(self) -> ModuleResources:
-        """The module's resources."""
-        return self._resources
-
     def _add_route(self, route: ModuleRoute) -> Route:
         added = self._routes.add_route(self._module, route)
         self.undo.append(added.remove)
         return added
 
-    def url_policy(
-        self,
-        *,
-        allow_private: bool = False,
-        allowed_hosts: Sequence[str] = (),
-        blocked_hosts: Sequence[str] = (),
-        schemes: frozenset[str] = frozenset(("http", "https")),
-    ) -> UrlPolicy:
-        return UrlPolicy(
-            allow_private=allow_private,
-            allowed_hosts=allowed_hosts,
-            blocked_hosts=blocked_hosts,
-            schemes=schemes,
-            own_origins=self._surroundings.own_origins,
-        )
+    @property
+    def _own_origins(self) -> OwnOrigins:
+        return self._surroundings.own_origins
 
     def hosts(self) -> Sequence[HostInfo]:
         """Return none: only modules in the server's process can list hosts."""
