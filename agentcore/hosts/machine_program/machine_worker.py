@@ -4,9 +4,11 @@ import asyncio
 import platform
 import secrets
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import structlog
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
 
 from agentcore.core.declarations.module_messages import read_answer
 from agentcore.core.events import Event
@@ -15,12 +17,45 @@ from agentcore.core.module_code.module_error import log_failure
 from agentcore.core.module_code.ownership import OWNER
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.hosts.machine_program.server_messages import HelloReply, Origins, PairCode, PairKey
 from agentcore.hosts.wire.peer import Message, OnMessage, OnRequest, Peer
 from agentcore.hosts.worker.hosted_module import Member
 from agentcore.hosts.worker.module_environment import HostSurroundings
 from agentcore.hosts.worker.worker import Worker, failure_to_wire
 from agentcore.limits import HOOK_SECONDS
+
+
+class _ServerMessage(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, alias_generator=to_camel)
+
+
+class Origins(_ServerMessage):
+    """The server's own addresses, which browsers of this host must not open."""
+
+    own_origins: list[str]
+
+
+class HelloReply(Origins):
+    """A server has accepted a host.
+
+    Args:
+        keep_minutes: How long to keep resources without a server, by type of resource; empty name: all others.
+    """
+
+    keep_minutes: dict[str, Annotated[float, Field(gt=0)]]
+
+
+class PairCode(_ServerMessage):
+    """The code that the user enters at the server to pair this host."""
+
+    code: Annotated[str, Field(min_length=1, max_length=100)]
+    expires_at: int
+
+
+class PairKey(_ServerMessage):
+    """The user has paired this host: its key from now on."""
+
+    key: Annotated[str, Field(min_length=20, max_length=1_000, pattern=r"^achk_[A-Za-z0-9_-]+$")]
+
 
 log = structlog.get_logger(__name__)
 

@@ -3,11 +3,16 @@ module."""
 
 import asyncio
 import contextlib
+import importlib.metadata
 import sys
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import Context
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import structlog
 
@@ -24,9 +29,8 @@ from agentcore.hosts.server_side.host_messages import read_answer
 from agentcore.hosts.server_side.host_status import HostStatus
 from agentcore.hosts.server_side.linked_module import LinkedModule
 from agentcore.hosts.server_side.module_proxy import RemoteModule, remote_module
-from agentcore.hosts.server_side.other_interpreter_modules import OtherInterpreterModule
 from agentcore.hosts.server_side.process_host_services import ProcessHostServices
-from agentcore.hosts.server_side.replies import FoundModules, Loaded, RunningModule
+from agentcore.hosts.server_side.replies import FoundModule, FoundModules, Loaded, RunningModule
 from agentcore.hosts.server_side.running_host import RunningHost, memory_kib
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Message
@@ -352,3 +356,38 @@ class ProcessHost:
 def _refuse_page_scripts(name: str, told: Loaded) -> None:
     if told.attributes.get("runs_scripts_in_page"):
         raise ToolError("module_stays", f"module {name!r} runs scripts in the page, and runs in the server only")
+
+
+@dataclass(frozen=True)
+class OtherInterpreterModule(InstalledModule):
+    """A module that a distribution registers for another interpreter.
+
+    Args:
+        known_file: The file of its package there.
+        known_package: The outermost package that is its own.
+    """
+
+    known_file: Path | None = None
+    known_package: str = ""
+
+    @classmethod
+    def from_found(cls, name: str, told: FoundModule) -> "OtherInterpreterModule":
+        """Create it from what another interpreter has found."""
+        metadata = importlib.metadata.Distribution.at(told.metadata)
+        return cls(name, told.value, metadata, Path(told.file) if told.file else None, told.package)
+
+    @cached_property
+    def file(self) -> Path | None:
+        return self.known_file
+
+    @cached_property
+    def package(self) -> str:
+        return self.known_package
+
+    def load(self) -> Any:
+        """It is never loaded here.
+
+        Raises:
+            ImportError: Always.
+        """
+        raise ImportError(f"module {self.name!r} is installed for another interpreter")

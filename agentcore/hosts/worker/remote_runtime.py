@@ -1,5 +1,6 @@
 """The implementation of `Runtime` in a host, over a link."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,17 +14,17 @@ from agentcore.api.requirement import LocalizedText
 from agentcore.api.runtime import Runtime
 from agentcore.api.web import Route
 from agentcore.core.declarations.module_requirement import ModuleRequirement
-from agentcore.core.declarations.module_storage import ModuleStorage
+from agentcore.core.declarations.module_storage import ModuleStorage, StoredBytes
 from agentcore.core.modules.module_routes import ModuleRoute
 from agentcore.core.modules.runtime_arguments import ReadingRuntime
 from agentcore.core.resources.module_resources import ModuleResources
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
-from agentcore.hosts.wire.operation_messages import encode_request
+from agentcore.hosts.wire.operation_messages import decode_answer, encode_request
 from agentcore.hosts.worker.logins import OfferedLogin
 from agentcore.hosts.worker.module_environment import HostSurroundings
+from agentcore.hosts.worker.operation_requests import with_requests
 from agentcore.hosts.worker.server_connection import Line
-from agentcore.hosts.worker.storage import ServerStorage
 from agentcore.hosts.worker.worker_resources import WorkerResources
 from agentcore.hosts.worker.worker_routes import WorkerRoutes
 from agentcore.net.url_policy import OwnOrigins
@@ -244,3 +245,30 @@ class RemoteRuntime(ReadingRuntime):
 
     def _send_message(self, kind: str, **fields: Any) -> None:
         self._line.send_message({"type": kind, "module": self._module, **fields})
+
+
+_LIMIT_SECONDS = 40.0
+"""The server itself gives up waiting for NATS after 30 s."""
+
+
+@with_requests(StoredBytes)
+class ServerStorage(StoredBytes):
+    """Implements `StoredBytes` for one module by asking the server over the link.
+
+    Args:
+        module: The module's number.
+    """
+
+    def __init__(self, line: Line, module: int) -> None:
+        self._line = line
+        self._module = module
+
+    async def request_operation(self, operation: Operation, arguments: dict[str, Any]) -> Any:
+        fields, data = encode_request(operation, arguments)
+        message = {"type": operation.name, "module": self._module, **fields}
+        try:
+            async with asyncio.timeout(_LIMIT_SECONDS):
+                answer = await self._line.request(message, data, is_repeatable=operation.is_repeatable)
+        except TimeoutError:
+            raise TimeoutError("the server did not answer in time") from None
+        return decode_answer(operation, answer, self._line.pop_blob)
