@@ -112,8 +112,8 @@ def check_claims(hosts: Mapping[str, HostConfig]) -> None:
     Raises:
         ValidationError: Two hosts claim a module, or one host claims it twice.
     """
-    if faults := list(_second_claims(hosts)):
-        raise ValidationError.from_exception_data("hosts", faults)
+    if problems := list(_second_claims(hosts)):
+        raise ValidationError.from_exception_data("hosts", problems)
 
 
 def _second_claims(hosts: Mapping[str, HostConfig]) -> Iterator[InitErrorDetails]:
@@ -124,7 +124,7 @@ def _second_claims(hosts: Mapping[str, HostConfig]) -> Iterator[InitErrorDetails
             other = first.setdefault(module, name)
             is_first = other == name and module not in modules[:number]
             if not is_first:
-                said = f"module {module!r} runs in one host only, and is claimed by {other!r} and {name!r}"
-                told = said if other != name else f"{module!r} listed more than once"
+                message = f"module {module!r} runs in one host only, and is claimed by {other!r} and {name!r}"
+                told = message if other != name else f"{module!r} listed more than once"
                 where = (name, "modules", number)
                 yield InitErrorDetails(type=PydanticCustomError("claimed_twice", told), loc=where, input=module)

@@ -292,8 +292,8 @@ def _check_single_name(name: bytes) -> bytes:
 
 
 def _write_all(fd: int, content: Iterable[bytes | memoryview]) -> None:
-    for piece in content:
-        rest = memoryview(piece)
+    for chunk in content:
+        rest = memoryview(chunk)
         while rest:
             rest = rest[os.write(fd, rest) :]
 

@@ -350,9 +350,9 @@ class Workspace:
                         raise _file_changed_error(self.show(place))
 
                 check()
-            pieces = (content,) if isinstance(content, bytes) else content
+            chunks = (content,) if isinstance(content, bytes) else content
             parent.write_file(
-                name, pieces, like=old, mode=mode, overwrite=overwrite, keep_owner=True, before_commit=check
+                name, chunks, like=old, mode=mode, overwrite=overwrite, keep_owner=True, before_commit=check
             )
         return old is None
 

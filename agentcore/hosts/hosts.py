@@ -159,8 +159,8 @@ class Hosts:
             return self.machines.require_machine(name)
         if (member := pool.find_host(name)) is None:
             there = [each.name for each in pool.list_hosts()]
-            said = f"{name!r} is a pool" if name == pool.name else f"nothing was heard of host {name!r}"
-            raise ToolError("host_not_found", f"{said}; the hosts of pool {pool.name!r} are {there}", hosts=there)
+            message = f"{name!r} is a pool" if name == pool.name else f"nothing was heard of host {name!r}"
+            raise ToolError("host_not_found", f"{message}; the hosts of pool {pool.name!r} are {there}", hosts=there)
         return member
 
     async def unpair_host(self, name: str) -> None:

@@ -81,12 +81,12 @@ class ServerRoutes:
 
     def find_route(self, method: str, path: str) -> Found | None:
         """Return the route for a request and the decoded values of its placeholders; `HEAD` is served as `GET`."""
-        wanted = HTTPMethod.GET if method == HTTPMethod.HEAD else method
+        requested = HTTPMethod.GET if method == HTTPMethod.HEAD else method
         at_path = self._exact.get(path)
-        if at_path is not None and wanted in at_path:
-            return at_path[wanted], {}
+        if at_path is not None and requested in at_path:
+            return at_path[requested], {}
         for route, values in self._iterate_matches(path):
-            if route.method == wanted:
+            if route.method == requested:
                 return route, values
         return None
 

@@ -63,23 +63,23 @@ def lower_schema(schema: dict[str, Any], dialect: Dialect) -> Lowered:
     root = without_choice(merge_all_of(for_models(inline_references(schema))))
     rest: dict[str, Any] = {key: value for key, value in root.items() if key not in _NOT_AT_ROOT}
     root = {"type": "object", "properties": {}} | rest | {"type": "object"}
-    faults = []
+    problems = []
     names = dialect.argument_names
     if names is not None and (wrong := [name for name in root["properties"] if not names.fullmatch(name)]):
         root["properties"] = {name: part for name, part in root["properties"].items() if name not in wrong}
         needed = root.get("required", ())
-        faults = [
+        problems = [
             f"the {'required' if name in needed else 'optional'} argument {name!r} is not shown to the model: its name"
             f" does not match {names.pattern}"
             for name in wrong
         ]
     made = _Lowering(dialect).lower_object(root)
     if not dialect.is_strict:
-        return Lowered(made, tuple(faults))
+        return Lowered(made, tuple(problems))
     try:
-        return Lowered(make_strict(made), tuple(faults), is_strict=True)
+        return Lowered(make_strict(made), tuple(problems), is_strict=True)
     except CannotBeStrictError as exc:
-        return Lowered(made, (*faults, f"it is sent without strict: {exc}"))
+        return Lowered(made, (*problems, f"it is sent without strict: {exc}"))
 
 
 class _Lowering:

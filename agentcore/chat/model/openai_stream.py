@@ -135,8 +135,8 @@ class ChatStream:
         """
         response = self._source.response
         body = bytearray()
-        async for piece in response.aiter_bytes():
-            body += piece
+        async for chunk in response.aiter_bytes():
+            body += chunk
             if len(body) > _DOCUMENT_BYTES:
                 raise APIError("the answer is too large", response.request, body=None)
         document = _parse_object(bytes(body))
@@ -232,8 +232,8 @@ class _Calls:
         return bool(self._calls) and all(call.is_whole for call in self._list_calls())
 
     def add_all(self, pieces: Any) -> None:
-        for piece in pieces or ():
-            fields = piece if isinstance(piece, dict) else {**piece.__dict__, **(piece.model_extra or {})}
+        for chunk in pieces or ():
+            fields = chunk if isinstance(chunk, dict) else {**chunk.__dict__, **(chunk.model_extra or {})}
             call = self._add(fields.get("index"), fields.get("id"), fields.get("function"))
             call.extra |= {name: value for name, value in fields.items() if name not in _KNOWN and value is not None}
 
@@ -374,9 +374,9 @@ class _ReasoningDetails:
     def add_all(self, pieces: Any) -> None:
         if not isinstance(pieces, list):
             return
-        for piece in pieces:
-            if isinstance(piece, dict):
-                self._add(piece)
+        for chunk in pieces:
+            if isinstance(chunk, dict):
+                self._add(chunk)
 
     def _add(self, piece: dict[str, Any]) -> None:
         key = piece.get("type"), piece.get("index"), piece.get("id")

@@ -182,11 +182,11 @@ def _read_settings_class(value: Any, where: str) -> type[BaseModel] | None:
 def _read_instructions(attributes: _Attributes, locale: str) -> str:
     given = attributes.get("instructions")
     where = attributes.describe_attribute("instructions")
-    said = "" if given is None else title_in(read_title(given, where), locale).strip()
-    if len(said) > MODULE_INSTRUCTIONS_CHARS:
+    message = "" if given is None else title_in(read_title(given, where), locale).strip()
+    if len(message) > MODULE_INSTRUCTIONS_CHARS:
         expected = f"at most {MODULE_INSTRUCTIONS_CHARS:,} characters: say when to use which tool, in short"
-        raise WrongValueError(where, expected, said)
-    return said
+        raise WrongValueError(where, expected, message)
+    return message
 
 
 def _read_skills_folder(attributes: _Attributes, plugin: Any) -> str:

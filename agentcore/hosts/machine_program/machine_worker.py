@@ -222,19 +222,19 @@ class MachineWorker(Worker):
         member = self._require_member(message["module"])
         handler = None if member.runtime is None else member.runtime.answers_hosts
         if handler is None:
-            said = f"module {member.name!r} answers nothing that it is asked there"
-            raise ToolError("host_has_no_module", said, host=self._name, module=member.name)
+            text = f"module {member.name!r} answers nothing that it is asked there"
+            raise ToolError("host_has_no_module", text, host=self._name, module=member.name)
         data = None if message["blob"] is None else self.line.peer.pop_blob(message["blob"])
         OWNER.set(member.name)
         try:
-            answer, piece = read_answer(await handler(message["request"], data))
+            answer, chunk = read_answer(await handler(message["request"], data))
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             if not isinstance(exc, ToolError):
                 log_failure(log, "answer_failed", exc, module=member.name)
             return {"failed": failure_to_wire(exc)}
-        return {"answer": answer, "blob": None if piece is None else await self.line.peer.send_blob(piece)}
+        return {"answer": answer, "blob": None if chunk is None else await self.line.peer.send_blob(chunk)}
 
     def _handle_hello_reply(self, message: Message) -> None:
         """Send the server, which knows this host's modules now, the state of each and the existing resources."""

@@ -44,8 +44,8 @@ class SharedWorker(MachineWorker):
             known = self._leases.get(resource_id, 0)
             if type(lease) is not int or lease < known:
                 self._highest = max(self._highest, message["n"])
-                said = f"another start of the server owns {resource_id!r} by now; nothing was done"
-                error = error_to_wire(ToolError("lease_lost", said, resource_id=resource_id))
+                text = f"another start of the server owns {resource_id!r} by now; nothing was done"
+                error = error_to_wire(ToolError("lease_lost", text, resource_id=resource_id))
                 head = {"type": "tool.result", "id": message["call"], "n": message["n"], "resourceId": resource_id}
                 self.line.send_message({**head, "ok": False, "error": error})
                 return

@@ -300,11 +300,13 @@ class ProcessHost:
         self._ends.append(time.monotonic())
         is_over = self._has_ended_too_often()
         self._standing.record_unexpected_end(running.cause or reason, running.last_output, starts_again=not is_over)
-        said = f"its process ended: {reason}"
+        message = f"its process ended: {reason}"
         log.error("host_ended", host=self.name, reason=reason, modules=list(names), starts_again=not is_over)
         if is_over:
-            said = f"{said}; it ended {ENDS_IN_A_MINUTE} times within a minute, so it is not started again by itself"
-        await self._on_lost(names, said)
+            message = (
+                f"{message}; it ended {ENDS_IN_A_MINUTE} times within a minute, so it is not started again by itself"
+            )
+        await self._on_lost(names, message)
         if not is_over:
             await asyncio.sleep(_PAUSES[min(len(self._ends), len(_PAUSES)) - 1])
             await self._on_again(names)
