@@ -24,6 +24,14 @@ _WRITES = ("INSERT", "UPDATE", "DELETE", "REPLACE")
 _CODE = (".py", ".pyc", ".pth", ".so", "/entry_points.txt")
 """Ends of the names of files whose number depends on what is installed."""
 
+SURFACES = {
+    "modules of the chat": ("agentcore.chat", "pydantic_ai"),
+    "modules of MCP": ("agentcore.mcp_endpoint", "mcp"),
+    "modules of hosts": ("agentcore.hosts",),
+    "modules of browsers": ("agentcore_chrome", "playwright"),
+}
+"""Packages that only those need who use something: chats, MCP, hosts, browsers."""
+
 
 class _CountedConnection(sqlite3.Connection):
     """A database connection whose statements are counted. (`set_trace_callback` can deadlock among threads.)"""
@@ -80,6 +88,8 @@ def main() -> None:
             "our modules": sum(name.partition(".")[0] == "agentcore" for name in modules),
             "threads": threading.active_count(),
         }
+        for surface, packages in SURFACES.items():
+            counts[surface] = sum(f"{name}.".startswith(tuple(f"{each}." for each in packages)) for name in modules)
         if tracemalloc.is_tracing():
             held, peak = tracemalloc.get_traced_memory()
             counts |= {"held": held, "peak": peak}

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,7 +77,7 @@ def agentcore(
     *,
     program: Sequence[str] = (sys.executable, "-m", "agentcore"),
     environ: Mapping[str, str] | None = None,
-    first: str = _HEALTH,
+    first: str | Callable[[int, str], bytes] = _HEALTH,
 ) -> Iterator[Running]:
     """`agentcore serve` over local modules, given as name and source.
 
@@ -87,7 +87,8 @@ def agentcore(
         app: What else stands in app.json.
         program: What is started in place of `python -m agentcore`.
         environ: More of its environment.
-        first: What is asked for until it answers.
+        first: The path that is asked for until it answers 200, or what makes a whole request of the port and the
+            token.
     """
     (folder / "modules").mkdir(parents=True, exist_ok=True)
     (folder / "workspace").mkdir(exist_ok=True)
@@ -114,14 +115,14 @@ def _started(
     environ: dict[str, str] | None,
     folder: Path | None,
     *,
-    first: str = _HEALTH,
+    first: str | Callable[[int, str], bytes] = _HEALTH,
 ) -> Iterator[Running]:
     began = time.perf_counter()
     process = subprocess.Popen(
         command, env=environ, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        wait_for_200(port, process, first)
+        wait_for_200(port, process, first if isinstance(first, str) else first(port, token))
         ready_ms, spent_ms = (time.perf_counter() - began) * 1000, cpu_ms(process.pid)
         yield Running(process.pid, port, token, ready_ms, pss_mib(process.pid), spent_ms)
     finally:
@@ -129,13 +130,14 @@ def _started(
         process.wait(20)
 
 
-def wait_for_200(port: int, process: subprocess.Popen[bytes], first: str = _HEALTH) -> None:
-    """Return when `/api/health`, or another path, answers.
+def wait_for_200(port: int, process: subprocess.Popen[bytes], first: str | bytes = _HEALTH) -> None:
+    """Return when `/api/health`, another path, or a whole request is answered with 200.
 
     Raises:
         RuntimeError: The server ended, or did not answer within 20 s.
     """
-    request = f"GET {first} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode()
+    ends = {"Connection": "close"}
+    request = request_bytes("GET", first, port, headers=ends) if isinstance(first, str) else first
     for _ in range(20_000):
         if process.poll() is not None:
             raise RuntimeError(f"the server ended with {process.returncode}")

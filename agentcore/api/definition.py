@@ -1,7 +1,7 @@
 """The definition of a tool: its name, its schema, its effects and limits."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import BaseModel
@@ -10,6 +10,7 @@ from agentcore.api.readable_resource import ReadableResource
 from agentcore.api.tool_context import ToolContext
 from agentcore.api.tool_icon import ToolIcon
 from agentcore.api.tool_view import ToolView
+from agentcore.late_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from agentcore.tool_formats.formats import FormName

@@ -1,8 +1,9 @@
 """Hosts on other machines, as a module of the server sees them."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from agentcore.late_dataclasses import dataclass
 
 HostState: TypeAlias = Literal["running", "away", "draining", "drained", "disconnected"]
 """The state of a host. `away`: it is not connected; `draining`, `drained`: it is, and accepts no new work;

@@ -1,7 +1,8 @@
 """A login at an external service, which the user completes in their browser."""
 
-from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from agentcore.late_dataclasses import dataclass
 
 LoginState = Literal["needed", "waiting", "logged_in", "unneeded"]
 """The state of a login: required, in progress, done, or not required."""

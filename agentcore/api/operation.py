@@ -11,10 +11,11 @@ To add an operation, declare the method here and implement it in the core: it th
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from pydantic.alias_generators import to_camel
+
+from agentcore.late_dataclasses import dataclass
 
 Access = Literal["own", "chat"]
 """The permission of a foreign machine. `own`: the operation concerns its own calls, modules and resources: allowed;

@@ -1,6 +1,6 @@
 """Resources that a tool reads."""
 
-from dataclasses import dataclass
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

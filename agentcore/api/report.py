@@ -1,7 +1,9 @@
 """The current status of a module, for users."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """What a module needs on the machine beside its Python packages: a program, a sandbox, a font."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
+
+from agentcore.late_dataclasses import dataclass
 
 LocalizedText = str | Mapping[str, str]
 """A text, or a mapping from language (`en`, `zh`) to that."""

@@ -1,10 +1,11 @@
 """Resources, which survive calls and are acted on by them: browser pages, terminals."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol
 
 from agentcore.api.result import Image
+from agentcore.late_dataclasses import dataclass
 
 ResourceEvent = Literal["log", "progress", "screenshot", "error"]
 Reopening = tuple[str, Mapping[str, Any]]

@@ -2,11 +2,13 @@
 
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import GenericAlias
 from typing import Any, Generic
 
 from typing_extensions import TypeVar
+
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """`@tool`: marks a typed method of a `Module` as a tool. Errors are reported when tools are created."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
 from agentcore.api.definition import CompleteMethod, DisplayRole, Effect, HostAlias, Keep, PreviewMethod, ResourceUse
 from agentcore.api.tool_view import ToolView
+from agentcore.late_dataclasses import dataclass
 from agentcore.near_names import closest_name
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -1,7 +1,6 @@
 """The context of a tool call."""
 
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Protocol, TypeVar, overload
 
 from pydantic import Field
@@ -12,6 +11,7 @@ from agentcore.api.result import ArtifactLink, ToolResult
 from agentcore.documents.text_lines import ArtifactLines
 from agentcore.files.open_file import OpenFile
 from agentcore.files.workspace import Workspace
+from agentcore.late_dataclasses import dataclass
 
 T = TypeVar("T")
 

@@ -1,7 +1,9 @@
 """Icons of tools."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

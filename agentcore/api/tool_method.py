@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, create_model
@@ -13,6 +13,7 @@ from agentcore.api.return_schema import Untitled, build_output_schema, strip_tit
 from agentcore.api.return_type import ResultType, to_pydantic_hint
 from agentcore.api.tool import ToolOptions, get_tool_options
 from agentcore.api.tool_context import ToolContext
+from agentcore.late_dataclasses import dataclass
 
 _PREVIEW = "(self, ctx, arguments) -> CallPreview"
 _COMPLETE = "(self, tool, argument, begun, given) -> list[str]"

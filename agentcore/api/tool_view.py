@@ -1,7 +1,9 @@
 """Views of a tool's results in the chat."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from agentcore.late_dataclasses import dataclass
 
 ViewPermission = Literal["camera", "microphone", "geolocation", "clipboard-write"]
 """A permission that a view may request from the browser, which then asks the user."""

@@ -1,11 +1,12 @@
 """A module's web component, and the routes that it serves."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from agentcore.api.tool_context import Principal
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """Input of the approval policy: one call with valid arguments, and what it would touch."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from agentcore.api import CallPreview, Effect, Principal, ToolDefinition
 from agentcore.api.definition import SESSION_ONLY
 from agentcore.approval_rules.decisions import ApprovalMode
+from agentcore.late_dataclasses import dataclass
 
 _CHANGES_NOTHING_OUTSIDE: frozenset[Effect] = frozenset(("read", "write"))
 

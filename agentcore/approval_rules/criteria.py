@@ -8,7 +8,6 @@ are all generated from the table and contain no kind's name.
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
@@ -19,6 +18,7 @@ from agentcore.approval_rules.command_pattern import CommandPattern, escape_patt
 from agentcore.approval_rules.programs import find_action
 from agentcore.files.path_pattern import PathPattern
 from agentcore.files.path_text import PathText
+from agentcore.late_dataclasses import dataclass
 from agentcore.net.url_pattern import UrlPattern, origin_of
 
 if TYPE_CHECKING:  # app.json is read without the module API, whose import would delay the command line

@@ -1,7 +1,7 @@
 """Which programs a command line runs, also through other programs, as far as that is known before it runs."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from itertools import pairwise
 
@@ -20,6 +20,7 @@ from agentcore.approval_rules.programs import (
     WRAPPERS,
 )
 from agentcore.approval_rules.shell_syntax import DEPTH, UNKNOWN, ShellReader
+from agentcore.late_dataclasses import dataclass
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _COMMANDS = 500

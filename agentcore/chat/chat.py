@@ -51,8 +51,6 @@ class Chat:
             core.events.subscribe("approval.withdrawn", self._handle_withdrawal_event),
             core.events.subscribe("stop.changed", self._handle_stop_event),
         )
-        if core.config.approvals.api_token:
-            log.warning("api_token_approves", hint="anybody who reads the token can approve calls of a model")
 
     @property
     def is_busy(self) -> bool:

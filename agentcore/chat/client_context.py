@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from agentcore.chat.chat_limits import PAGE_TITLE_CHARS, PAGE_URL_CHARS
 from agentcore.chat.client_messages import ClientTool, PageInfo
 from agentcore.chat.session.session_view import PageView
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.chat.chat_rows import BroughtRow, ChatSessionRow
 from agentcore.store.chat.message_queue import UserMessage
 

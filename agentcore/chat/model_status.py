@@ -1,7 +1,6 @@
 """Determines whether a chat can start: the model in use, or what is missing and the next step, in plain sentences."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from agentcore.chat.model.connections import service_named
@@ -9,6 +8,7 @@ from agentcore.chat.model.local_servers import LOOK_SECONDS, PLACES, KnownServer
 from agentcore.chat.model.provider_models import ask_for_models
 from agentcore.chat.settings import ChatSettings, ModelChoice
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.net.loopback import is_loopback_name
 
 _NAMES_SHOWN = 3

@@ -14,7 +14,7 @@ from agentcore.chat.system.parts import plan_system
 from agentcore.chat.tool_session import ToolSession
 from agentcore.chat.turn.turns import Turns
 from agentcore.core.calls.call import Call
-from agentcore.core.calls.chat_protocols import Inquiry, Reply, no_session
+from agentcore.core.calls.chat_protocols import Inquiry, Reply, no_person, no_session
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
 
@@ -61,7 +61,7 @@ class ToolChat:
         """Ask the user of the call's chat, and wait for the answer as long as the question says."""
         live = self._find_live_session(call)
         if live is None:
-            raise ToolError("no_person", f"this call has no chat, so nobody can be asked: {inquiry.text!r}")
+            raise no_person(inquiry)
         limit_s = None if inquiry.timeout_s is None else min(inquiry.timeout_s, ASK_SECONDS)
         asked = live.questions.add(inquiry, _module_of(call), call.asking_host, live.tool_ids.get(call.id), limit_s)
         self._publish_question(call.session_id, live)

@@ -1,11 +1,11 @@
 """Errors of a configuration, with their locations."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from agentcore.config.json_source import JsonPath, format_path
 from agentcore.errors import AgentcoreError
+from agentcore.late_dataclasses import dataclass
 
 PROBLEMS_SHOWN = 20
 """Maximum number of problems listed in a message; the rest are counted."""

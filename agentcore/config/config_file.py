@@ -6,13 +6,14 @@ import stat
 import tempfile
 import threading
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
 from agentcore.config.config_errors import ConfigChangedError, ConfigError, ConfigProblem
 from agentcore.config.json_edit import with_value
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
+from agentcore.late_dataclasses import dataclass
 
 FILE_BYTES = 1024 * 1024
 """Maximum size of a configuration file."""

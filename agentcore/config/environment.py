@@ -4,7 +4,7 @@ Names are the keys in upper case, joined with `__`. A value is JSON if it parses
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from agentcore.config.config_errors import ConfigError, ConfigProblem
 from agentcore.config.fields import Model, find_near_key, is_text_only, keys_of, model_inside
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
 from agentcore.config.layers import Layers, Origin
+from agentcore.late_dataclasses import dataclass
 
 PREFIX = "AGENTCORE_"
 """Prefix of all agentcore variables."""

@@ -2,10 +2,10 @@
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from agentcore.config.json_source import JsonPath, JsonSource, Span, format_path
+from agentcore.late_dataclasses import dataclass
 
 _FIRST_INDENT = re.compile(r"[\r\n]([ \t]+)\S")
 _LINE_INDENT = re.compile(r"[ \t]*")

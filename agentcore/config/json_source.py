@@ -9,11 +9,11 @@ import json
 import math
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn, Self
 
 from agentcore.errors import AgentcoreError
+from agentcore.late_dataclasses import dataclass
 
 JsonPath = tuple[str | int, ...]
 """Path of a value in a document: keys of objects and indexes of lists, outermost first; `()` is the root."""

@@ -2,12 +2,13 @@
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
 from agentcore.config.config_file import ConfigFile
 from agentcore.config.json_source import JsonPath
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

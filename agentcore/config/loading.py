@@ -1,7 +1,7 @@
 """Loading of app.json: read, overridden by the environment, validated, with the origin of each value."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,6 +16,7 @@ from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import DEFAULT, Layers, Origin, Origins
 from agentcore.config.problems import problems_of
 from agentcore.config.references import refuse_references
+from agentcore.late_dataclasses import dataclass
 
 DEFAULT_FILE = Path("app.json")
 """Default location of app.json: the current folder."""

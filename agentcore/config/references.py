@@ -6,7 +6,7 @@ them before that, and shows the references.
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pydantic import SecretStr
@@ -15,6 +15,7 @@ from agentcore.config.config_errors import ConfigError, ConfigProblem
 from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import Origins
 from agentcore.config.problems import locate_problem
+from agentcore.late_dataclasses import dataclass
 from agentcore.secrets import SECRET_NAME, is_secret_variable
 
 _ANY = re.compile(r"(?P<literal>\$\$\{)|\$\{(?P<inner>[^}]*)(?P<end>\}?)")

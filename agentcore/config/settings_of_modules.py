@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import Layers, Origin, Origins
 from agentcore.config.loading import AppConfig
 from agentcore.config.problems import kind_of, problems_of
+from agentcore.late_dataclasses import dataclass
 
 log = structlog.get_logger(__name__)
 

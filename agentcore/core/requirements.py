@@ -5,7 +5,6 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -19,6 +18,7 @@ from agentcore.core.events import Event, EventBus
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.record.call_row import make_notice_row
 from agentcore.store.record.record import Record
 from agentcore.store.state.private_file import read_private_file, write_private_file

@@ -6,11 +6,11 @@ import shutil
 import sqlite3
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from agentcore.config.app_json import LimitsConfig
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import CHATS_BYTES
 from agentcore.store.artifacts.artifact_store import QUOTA_BYTES
 from agentcore.store.record.retention import RecordKeeper

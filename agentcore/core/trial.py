@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from agentcore.api import Report, ToolDefinition
@@ -11,6 +11,7 @@ from agentcore.core.core import Core
 from agentcore.core.declarations.module_report import read_report
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.state.state_dir import STATE_DIR_VARIABLE, StateDir
 
 

@@ -4,9 +4,9 @@ import csv
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from agentcore.documents.seen_text import seen_text
+from agentcore.late_dataclasses import dataclass
 
 _HEAD_CHARS = 64_000
 _ROWS = 1_000

@@ -3,7 +3,6 @@
 import asyncio
 import io
 import json
-from dataclasses import dataclass
 from typing import IO
 
 from pydantic import BaseModel
@@ -12,6 +11,7 @@ from agentcore.documents.parser_process import ReadingProcess
 from agentcore.documents.seen_text import seen_text
 from agentcore.documents.text_lines import ArtifactLines, find_lines, slice_lines
 from agentcore.files.workspace import Workspace
+from agentcore.late_dataclasses import dataclass
 
 _OUTPUT_BYTES = 16_000_000
 
@@ -42,7 +42,7 @@ class DocumentText:
         return find_lines(query, first, limit, io.StringIO(self.text, newline="\n"))
 
 
-class _Head(BaseModel):
+class _Head(BaseModel, defer_build=True):
     what: str = ""
     title: str = ""
     count: int = 0

@@ -1,13 +1,13 @@
 """Images that providers accept: checked, and downscaled if they are too large."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import IO
 
 from pydantic import BaseModel
 
 from agentcore.documents.parser_process import ReadingProcess
 from agentcore.files.workspace import Workspace
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import MODEL_IMAGE_BYTES
 
 
@@ -24,7 +24,7 @@ class FittedImage:
     smaller: bytes | None = None
 
 
-class _Head(BaseModel):
+class _Head(BaseModel, defer_build=True):
     width: int = 0
     height: int = 0
     mime: str = ""

@@ -2,8 +2,9 @@
 
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TextIO
+
+from agentcore.late_dataclasses import dataclass
 
 LINE_CHARS = 1000
 """Maximum length of a line; longer lines continue in the next one."""

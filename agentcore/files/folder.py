@@ -9,11 +9,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, Self
 
 from agentcore.files.open_file import OpenFile, regular_file
+from agentcore.late_dataclasses import dataclass
 
 EntryKind = Literal["file", "directory", "symlink", "other"]
 

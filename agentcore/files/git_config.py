@@ -3,7 +3,8 @@
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from agentcore.late_dataclasses import dataclass
 
 _HEADER = re.compile(r'[ \t]*\[[ \t]*([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\]|\\.)*)")?[ \t]*\]')
 _KEY = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9-]*)[ \t]*(=?)")

@@ -4,10 +4,11 @@ import os
 import stat
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from agentcore.files.git_config import GitConfig, global_config_files, read_gitdir
 from agentcore.files.protection import REPOSITORY_MARKS, is_repository
+from agentcore.late_dataclasses import dataclass
 
 _KEPT_SECONDS = 0.5
 _CONFIGS_READ = 20

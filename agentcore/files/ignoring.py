@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fnmatch import translate
 
 from agentcore.files.protection import matches_prefix
+from agentcore.late_dataclasses import dataclass
 
 IGNORE_FILE = b".gitignore"
 _FILE_BYTES = 1 << 18

@@ -5,7 +5,6 @@ import threading
 import time
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass
 
 from agentcore.errors import ToolError
 from agentcore.files.folder import Folder
@@ -13,6 +12,7 @@ from agentcore.files.ignoring import IGNORE_FILE, IgnoreRule, is_ignored, read_r
 from agentcore.files.location import Place
 from agentcore.files.names import show_name
 from agentcore.files.workspace import Workspace
+from agentcore.late_dataclasses import dataclass
 
 ENTRIES = 20_000
 """Maximum number of listed files and folders; those nearest to the roots come first."""

@@ -1,7 +1,8 @@
 """`Root` and `Place`: a workspace root, and a path beneath one. This module does not access the disk."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

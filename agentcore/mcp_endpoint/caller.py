@@ -1,7 +1,7 @@
 """The client behind an MCP request, and what it may use."""
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Annotated, Literal, get_args
@@ -13,6 +13,7 @@ from agentcore.api import LogLevel, Principal
 from agentcore.chat.untrusted_text import new_mark
 from agentcore.config.app_json import ClientConfig
 from agentcore.core.policy.authority import PERSONS
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import MCP_WAIT_SECONDS
 
 LOG_LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
 from mcp_types import RequestId
@@ -21,6 +21,7 @@ from agentcore.core.events import Event, EventBus
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import CLIENT_RESULTS_KEPT, CLIENT_RESULTS_KEPT_BYTES, MCP_WAIT_SECONDS
 from agentcore.mcp_endpoint.caller import Caller
 from agentcore.mcp_endpoint.inputs import ClientAsker, Inputs

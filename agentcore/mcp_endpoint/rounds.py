@@ -10,12 +10,13 @@ import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple, NoReturn
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
+from agentcore.late_dataclasses import dataclass
 from agentcore.mcp_endpoint.caller import Departure
 from agentcore.mcp_endpoint.client_calls import RESULT_KEPT_SECONDS
 from agentcore.mcp_endpoint.inputs import RESPONSES, Inputs, approval_request, supports_urls

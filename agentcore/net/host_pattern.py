@@ -1,10 +1,10 @@
 """`HostPattern`: an entry in a list of allowed or blocked hosts."""
 
 import re
-from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Self
 
+from agentcore.late_dataclasses import dataclass
 from agentcore.net.public_address import Address, unwrap_layers
 from agentcore.net.whatwg_url import WebUrl, read_url
 

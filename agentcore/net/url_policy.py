@@ -4,13 +4,13 @@ import asyncio
 import copy
 import socket
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from agentcore.errors import ToolError
 from agentcore.installing import pip_command
+from agentcore.late_dataclasses import dataclass
 from agentcore.secrets import mask_address
 
 if TYPE_CHECKING:

@@ -4,10 +4,11 @@ The parser is Ada, which passes the web platform tests of the WHATWG URL Standar
 3986), could read a different host from an address than the client that then opens it.
 """
 
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from ada_url import URL
+
+from agentcore.late_dataclasses import dataclass
 
 _DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21}
 

@@ -1,7 +1,9 @@
 """The names that the server answers to, and its own origins."""
 
 import ipaddress
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from agentcore.late_dataclasses import dataclass
 
 LOOPBACK = "127.0.0.1"
 """The address at which documents are served, as the server writes it."""

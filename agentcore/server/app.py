@@ -12,7 +12,6 @@ import structlog
 from aiohttp import hdrs, web
 
 from agentcore.api import Principal
-from agentcore.chat.chat import Chat
 from agentcore.core.core import Core
 from agentcore.core.modules.module_routes import ModuleRoute, RouteTable
 from agentcore.core.policy.authority import authorise, authorise_route, find_reach
@@ -31,6 +30,7 @@ from agentcore.server.http.refusal import Refusal, answer_error
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.http.server_limits import APPROVAL_CONNECTIONS, Hits, TimeLimits
 from agentcore.server.http.unread_answers import UNREAD_ANSWERS
+from agentcore.server.late_chat import LateChat
 from agentcore.server.live_control import LiveControl
 from agentcore.server.mcp_transports.lazy_endpoint import McpEntrance
 from agentcore.server.mcp_transports.mcp_routes import MCP_PATH
@@ -41,8 +41,8 @@ from agentcore.server.modules.module_route_handler import serve_module_route
 from agentcore.server.modules.module_view import ModuleViews
 from agentcore.server.modules.tool_views import ToolViews
 from agentcore.server.page.cookie_help import cookie_help
-from agentcore.server.route_table import ServerRoute, route_finder
-from agentcore.server.routes import APPROVAL_ROUTES, APPS_ROUTES, ROUTES
+from agentcore.server.route_table import Found, RouteGroup, ServerRoute, load_all_routes, route_finder
+from agentcore.server.routes import APPROVAL_GROUPS, APPS_GROUPS, ROUTE_GROUPS
 
 log = structlog.get_logger(__name__)
 
@@ -55,7 +55,7 @@ class Dispatcher:
 
     Args:
         parts: Objects that the handlers share.
-        routes: The server's own routes at this origin.
+        groups: The server's own routes at this origin.
         serves_modules: True if the routes of modules are served at this origin.
         pipes: Accepts clients that connect through `agentcore mcp`; None: they cannot connect.
 
@@ -67,14 +67,14 @@ class Dispatcher:
     def __init__(
         self,
         parts: ServerParts,
-        routes: Sequence[ServerRoute],
+        groups: tuple[RouteGroup, ...],
         *,
         serves_modules: bool = True,
         pipes: Pipes | None = None,
     ) -> None:
         self.pipes = pipes
         self.connections: ConnectionFactory | None = None
-        self._routes = route_finder(tuple(routes))
+        self._routes = route_finder(groups)
         self._serves_modules = serves_modules
         self.parts = replace(
             parts, connections=lambda: 0 if self.connections is None else self.connections.open_connections
@@ -108,7 +108,7 @@ class Dispatcher:
         gate = self.parts.gate
         if gate.check_origin(request, is_api=not _is_document(path)):
             return add_cross_origin_head(request, await self._answer_extension(request, path, raw_query))
-        found = self._routes.find_route(request.method, path)
+        found = await self._find_route(request.method, path)
         if found is None:
             return await self._answer_other(request, await self._identify_principal(request, path), path, raw_query)
         route, values = found
@@ -120,6 +120,14 @@ class Dispatcher:
         if principal.kind not in REVOCABLE:
             return await self._run_handler(route, exchange)
         return await self._answer_revocable(route, exchange)
+
+    async def _find_route(self, method: str, path: str) -> Found | None:
+        found = self._routes.find_route(method, path)
+        if found is not None:
+            return found
+        with self.parts.core.during_imports():
+            was_imported = await self._routes.import_routes(path)
+        return self._routes.find_route(method, path) if was_imported else None
 
     async def _identify_principal(self, request: web.BaseRequest, path: str) -> Principal:
         """Identify the principal of a request.
@@ -144,7 +152,7 @@ class Dispatcher:
         if request.method == hdrs.METH_OPTIONS:
             return answer_preflight(request)
         gate = self.parts.gate
-        found = self._routes.find_route(request.method, path)
+        found = await self._find_route(request.method, path)
         if found is None:
             principal = await self._within_bounds(request, await gate.identify_extension(request))
             return await self._answer_other(request, principal, path, raw_query)
@@ -303,10 +311,10 @@ def create_app(
         switch=ModuleSwitch(core.config, core.modules),
         module_views=ModuleViews.of_core(core),
         host_views=HostViews(core.places, core.registry, core.resources),
-        chat=Chat(core),
+        late_chat=LateChat(core),
         limits=bounds,
         hits=hits,
-        describe=partial(_describe_routes, ROUTES),
+        describe=partial(_describe_routes, ROUTE_GROUPS),
         connections=int,
         live_control=LiveControl(core.modules, core.registry, core.policy_changes, core.page_scripts),
         live_connections=live_connections,
@@ -316,7 +324,7 @@ def create_app(
         apps=apps,
     )
     core.own_origins.declare("page", own.origins)
-    app = _create_application(Dispatcher(parts, ROUTES, pipes=pipes), max_connections or connection_limit())
+    app = _create_application(Dispatcher(parts, ROUTE_GROUPS, pipes=pipes), max_connections or connection_limit())
 
     async def close_mcp(_: web.Application) -> None:
         await pipes.close()
@@ -324,7 +332,7 @@ def create_app(
 
     async def close_chat(_: web.Application) -> None:
         """Close the chat before the core rejects waiting calls, so that these calls wait again after a restart."""
-        await parts.chat.close()
+        await parts.late_chat.close()
 
     app.on_shutdown.append(close_mcp)
     app.on_shutdown.append(close_chat)
@@ -351,12 +359,12 @@ def create_approval_app(page: Application, addresses: Addresses) -> Application:
         counterpart=shared.addresses,
         gate=Gate(addresses, credentials, shared.hits),
         events=EventStreams(shared.core.events, shared.limits.heartbeat, shared.hits),
-        describe=partial(_describe_routes, APPROVAL_ROUTES),
+        describe=partial(_describe_routes, APPROVAL_GROUPS),
         streams=set(),
         cache={},
     )
     shared.core.own_origins.declare("approval", addresses.origins)
-    return _create_application(Dispatcher(parts, APPROVAL_ROUTES, serves_modules=False), APPROVAL_CONNECTIONS)
+    return _create_application(Dispatcher(parts, APPROVAL_GROUPS, serves_modules=False), APPROVAL_CONNECTIONS)
 
 
 def create_apps_app(page: Application, addresses: Addresses) -> Application:
@@ -373,18 +381,18 @@ def create_apps_app(page: Application, addresses: Addresses) -> Application:
         addresses=addresses,
         counterpart=shared.addresses,
         gate=Gate(addresses, nobody, shared.hits),
-        describe=partial(_describe_routes, APPS_ROUTES),
+        describe=partial(_describe_routes, APPS_GROUPS),
         streams=set(),
         cache={},
     )
     shared.core.own_origins.declare("apps", addresses.origins)
-    return _create_application(Dispatcher(parts, APPS_ROUTES, serves_modules=False), APPROVAL_CONNECTIONS)
+    return _create_application(Dispatcher(parts, APPS_GROUPS, serves_modules=False), APPROVAL_CONNECTIONS)
 
 
-async def _describe_routes(routes: Sequence[ServerRoute], of_modules: Iterable[ModuleRoute]) -> dict[str, Any]:
+async def _describe_routes(groups: Sequence[RouteGroup], of_modules: Iterable[ModuleRoute]) -> dict[str, Any]:
     from agentcore.server.openapi import describe_api  # noqa: PLC0415 - asked for by few, and never first
 
-    return await describe_api(routes, of_modules)
+    return await describe_api(await asyncio.to_thread(load_all_routes, groups), of_modules)
 
 
 def _is_document(path: str) -> bool:

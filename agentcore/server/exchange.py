@@ -1,15 +1,15 @@
 """One request on its way through the server, as handlers see it."""
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
 from agentcore.api import Principal
-from agentcore.chat.chat import Chat
 from agentcore.core.core import Core
 from agentcore.core.modules.module_routes import ModuleRoute
+from agentcore.late_dataclasses import dataclass
 from agentcore.server.addresses import Addresses
 from agentcore.server.gate import Gate
 from agentcore.server.http.connection import Connection
@@ -18,12 +18,16 @@ from agentcore.server.http.live_connections import LiveConnections
 from agentcore.server.http.reader import BodyReader
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.http.server_limits import Hits, TimeLimits
+from agentcore.server.late_chat import LateChat
 from agentcore.server.live_control import LiveControl
 from agentcore.server.mcp_connections import McpConnections
 from agentcore.server.modules.enabling import ModuleSwitch
 from agentcore.server.modules.host_views import HostViews
 from agentcore.server.modules.module_view import ModuleViews
 from agentcore.server.modules.tool_views import ToolViews
+
+if TYPE_CHECKING:
+    from agentcore.chat.chat import Chat
 
 Answering = Callable[["Exchange"], Awaitable[Answer | Sent]]
 """Answers one request."""
@@ -46,7 +50,7 @@ class ServerParts:
         switch: Enables and disables modules.
         module_views: Describes modules.
         host_views: Describes hosts.
-        chat: Chat sessions.
+        late_chat: Creates `chat`.
         connections: Returns the number of open connections.
         live_control: Decides which pages may act through modules' own routes.
         live_connections: Tracks which principal is served on which connection.
@@ -70,7 +74,7 @@ class ServerParts:
     switch: ModuleSwitch
     module_views: ModuleViews
     host_views: HostViews
-    chat: Chat
+    late_chat: LateChat
     limits: TimeLimits
     hits: Hits
     describe: Describe
@@ -83,6 +87,11 @@ class ServerParts:
     apps: Addresses | None
     streams: set[Callable[[], None]] = field(default_factory=set)
     cache: dict[str, bytes] = field(default_factory=dict)
+
+    @property
+    def chat(self) -> "Chat":
+        """Chat sessions."""
+        return self.late_chat.open()
 
 
 @dataclass(slots=True)

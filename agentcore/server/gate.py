@@ -1,7 +1,6 @@
 """Access control for requests, in one place: checks Host, then Origin, then the credential."""
 
 import hmac
-from dataclasses import dataclass
 from http import HTTPStatus
 
 from aiohttp import hdrs, web
@@ -9,6 +8,7 @@ from multidict import CIMultiDictProxy, istr
 from pydantic import SecretStr
 
 from agentcore.api.tool_context import Principal, PrincipalKind
+from agentcore.late_dataclasses import dataclass
 from agentcore.server.addresses import Addresses
 from agentcore.server.http.cross_origin import allow_cross_origin
 from agentcore.server.http.refusal import Refusal

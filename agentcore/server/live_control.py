@@ -5,7 +5,6 @@ approval. A script in the page could open one too: once such a script has run, e
 once per module. Watching needs none: a route that declares which messages only watch is open, all others are blocked.
 """
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
@@ -18,6 +17,7 @@ from agentcore.core.modules.modules import Modules
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.core.policy.page_scripts import PageScripts
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.server.confirmation import propose_change
 
 _READING = frozenset(("GET", "HEAD"))

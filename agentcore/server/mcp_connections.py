@@ -1,7 +1,8 @@
 """Which MCP clients are connected, and which were."""
 
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

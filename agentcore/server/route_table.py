@@ -1,15 +1,17 @@
 """The table of the server's own routes, which also is the source of the API description."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from http import HTTPMethod
+from importlib import import_module
 from urllib.parse import unquote
 
 from aiohttp import web
 from pydantic import BaseModel
 
 from agentcore.core.policy.authority import Action
+from agentcore.late_dataclasses import dataclass
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import JSON, Answer, Sent
 
@@ -61,6 +63,31 @@ class ServerRoute:
         return segments[0] if segments and "{" not in segments[0] else "page"
 
 
+@dataclass(frozen=True, slots=True)
+class RouteGroup:
+    """The routes of one file, which is imported at the first request for one of their paths.
+
+    Args:
+        file: The name of the module that defines them.
+        beginnings: How their paths begin: the segment after `/api/` and what is before it, else the first segment.
+        table: The name of their tuple in that module.
+    """
+
+    file: str
+    beginnings: tuple[str, ...]
+    table: str = "ROUTES"
+
+    def load_routes(self) -> tuple[ServerRoute, ...]:
+        """Import the file and return its routes."""
+        routes: tuple[ServerRoute, ...] = getattr(import_module(self.file), self.table)
+        return routes
+
+
+def load_all_routes(groups: Iterable[RouteGroup]) -> tuple[ServerRoute, ...]:
+    """Import the files of all groups and return their routes."""
+    return tuple(route for group in groups for route in group.load_routes())
+
+
 Found = tuple[ServerRoute, dict[str, str]]
 _Pattern = tuple[ServerRoute, tuple[str, ...]]
 
@@ -69,18 +96,36 @@ class ServerRoutes:
     """Finds the route for a method and a path.
 
     Args:
-        routes: All routes; no two may match the same request.
+        groups: All routes by group; no two may match the same request.
     """
 
-    def __init__(self, routes: Iterable[ServerRoute]) -> None:
+    def __init__(self, groups: Iterable[RouteGroup]) -> None:
         self._exact: dict[str, dict[str, ServerRoute]] = {}
         self._patterns: dict[tuple[int, str], list[_Pattern]] = {}
         self._prefixes: list[_Pattern] = []
-        for route in routes:
-            self._add_route(route)
+        self._not_imported: dict[str, list[RouteGroup]] = {}
+        for group in groups:
+            for beginning in group.beginnings:
+                self._not_imported.setdefault(beginning, []).append(group)
+
+    async def import_routes(self, path: str) -> bool:
+        """Import the files of the routes that begin like a path, in a thread, once; return False if that is done."""
+        beginning = path_beginning(path)
+        groups = self._not_imported.get(beginning)
+        if groups is None:
+            return False
+        routes = await asyncio.to_thread(load_all_routes, groups)
+        if self._not_imported.pop(beginning, None) is not None:  # else another request has added them meanwhile
+            for route in routes:
+                if path_beginning(route.path) == beginning:
+                    self._add_route(route)
+        return True
 
     def find_route(self, method: str, path: str) -> Found | None:
-        """Return the route for a request and the decoded values of its placeholders; `HEAD` is served as `GET`."""
+        """Return the route for a request and the decoded values of its placeholders; `HEAD` is served as `GET`.
+
+        Only among routes that were imported: see `import_routes`.
+        """
         requested = HTTPMethod.GET if method == HTTPMethod.HEAD else method
         at_path = self._exact.get(path)
         if at_path is not None and requested in at_path:
@@ -117,9 +162,15 @@ class ServerRoutes:
 
 
 @lru_cache
-def route_finder(routes: tuple[ServerRoute, ...]) -> ServerRoutes:
+def route_finder(groups: tuple[RouteGroup, ...]) -> ServerRoutes:
     """Return the lookup table for these routes, created once: route tables never change."""
-    return ServerRoutes(routes)
+    return ServerRoutes(groups)
+
+
+def path_beginning(path: str) -> str:
+    """Return the part of a path that its group is found by: `/api/tools` of `/api/tools/x`, else the first segment."""
+    segments = path.split("/", 3)
+    return "/".join(segments[: 3 if segments[1] == "api" else 2])
 
 
 def _group_key(segments: Sequence[str]) -> tuple[int, str]:

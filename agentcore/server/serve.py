@@ -6,7 +6,6 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any, Self
@@ -14,16 +13,17 @@ from typing import Any, Self
 import structlog
 from aiohttp import web
 
-from agentcore.chat.setup import ModelSetup
 from agentcore.config.loading import AppConfig
 from agentcore.core.core import Core
 from agentcore.core.module_code.process_exit import exit_now
 from agentcore.errors import AgentcoreError
 from agentcore.hosts.hosts import Hosts
+from agentcore.late_dataclasses import dataclass
 from agentcore.server.addresses import LOOPBACK, Addresses, view_addresses
 from agentcore.server.app import Application, create_app, create_approval_app, create_apps_app
 from agentcore.server.http.descriptors import raise_descriptor_limit
 from agentcore.server.http.server_socket import ListenError, PortTakenError, open_listener, own_name
+from agentcore.server.late_chat import LateChat
 from agentcore.server.mcp_transports.pipes import Pipes
 from agentcore.server.missing_requirements import install_missing, report_missing
 from agentcore.store.state.private_file import write_private_file
@@ -48,13 +48,13 @@ class RunningServer:
 
     Args:
         core: Loads the modules.
-        models: The models that chats can use.
+        late_chat: The chat, which is created when it is used.
         page_url: Address of the page, without a final slash.
         approval_url: Address of the approval view, without a final slash.
     """
 
     core: Core
-    models: ModelSetup
+    late_chat: LateChat
     page_url: str
     approval_url: str
 
@@ -140,7 +140,7 @@ async def serve(
                 pipes.is_needed = lambda: _is_in_use(running, app)
             state.write_server_info(addresses)
             server = RunningServer(
-                running, app.dispatcher.parts.chat.setup, origins.page.base_url, origins.approval.base_url
+                running, app.dispatcher.parts.late_chat, origins.page.base_url, origins.approval.base_url
             )
             if on_listening is not None:
                 on_listening(server)
@@ -264,9 +264,10 @@ async def _start_modules(
     if lives_for_clients or any(known.kind == "mcp" for known in core.store.client_keys.list_clients()):
         await pipes.preload()
     await pipes.listen()  # before the modules start: a client must not wait for the slowest of them
-    app.dispatcher.parts.chat.preload_engine()
+    await server.late_chat.open_if_awaited()
+    await server.late_chat.preload()
     await core.start()
-    await app.dispatcher.parts.chat.resume_turns()
+    await server.late_chat.resume_turns()
     log.info(
         "server_ready",
         address=server.page_url,
@@ -282,7 +283,7 @@ def _is_in_use(core: Core, app: Application) -> bool:
     parts = app.dispatcher.parts
     is_kept = any(resource.keep_running for resource in core.resources.list())
     is_watched = parts.live_connections.is_serving or parts.events.reader_count > 0
-    return is_kept or is_watched or parts.chat.is_busy or bool(core.calls.in_flight)
+    return is_kept or is_watched or parts.late_chat.is_busy or bool(core.calls.in_flight)
 
 
 class ServerStartError(AgentcoreError):

@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.approvals.approval_store import ApprovalStore
 from agentcore.store.artifacts.artifact_store import ArtifactStore
 from agentcore.store.chat.chat_store import ChatStore

@@ -4,9 +4,9 @@ import os
 import socket
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
+from agentcore.late_dataclasses import dataclass
 from agentcore.supervision.descendants import list_descendants
 
 _LISTEN = b"0A"

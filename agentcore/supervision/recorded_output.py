@@ -6,9 +6,9 @@ a flood of output costs it nothing.
 
 import mmap
 import os
-from dataclasses import dataclass
 from typing import Any
 
+from agentcore.late_dataclasses import dataclass
 from agentcore.supervision.memory import shared_memory
 from agentcore.supervision.recording import BLOCK_BYTES, INDEX_BYTES, PAGE, Index, compute_offsets
 
@@ -27,6 +27,10 @@ class Mark:
 
     offset: int = 0
     lines: int = 0
+
+
+BEGINNING = Mark()
+"""The position before a stream's first byte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +160,7 @@ class Track:
         """The current end of the track."""
         return self._recording.counts(self.number)
 
-    def since(self, mark: Mark = Mark()) -> Excerpt:
+    def since(self, mark: Mark = BEGINNING) -> Excerpt:
         """Return the output after a position, as far as it is still stored."""
         end = self.end
         data, lines = self._read_last_lines(max(mark.offset, end.offset - self._limit_bytes), end.offset)

@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -22,6 +21,7 @@ from agentcore.core.discovery.families import load_config
 from agentcore.core.discovery.installed import installed_entries
 from agentcore.core.modules.schema_compiling import Validate, compile_schema
 from agentcore.hosts.hosts import Hosts
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.state.state_dir import STATE_DIR_VARIABLE, StateDir
 from agentcore.testing.events import EventLog
 

@@ -83,6 +83,7 @@ async def running_server(
             approval = _create_addresses(second, names.approval_hosts)
             apps = view_addresses(third.getsockname()[1], names.apps_hosts)
             app = create_app(host.host, addresses=page, approval=approval, apps=apps)
+            await app.dispatcher.parts.late_chat.open_if_awaited()
             server = _create_test_server(app, listener)
             approval_app = create_approval_app(app, approval)
             async with (
@@ -95,7 +96,7 @@ async def running_server(
                 finally:
                     # the server would wait a minute for the answers of calls that the test left behind;
                     # the chat ends before them, as at any end, so that its sessions can continue after a restart
-                    await app.dispatcher.parts.chat.close()
+                    await app.dispatcher.parts.late_chat.close()
                     host.host.approvals.close()
                     host.host.calls.cancel_all_calls(ToolError("cancelled", "the test has ended"))
 

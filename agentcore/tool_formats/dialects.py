@@ -6,9 +6,10 @@ accepts; arguments are still validated against the original schema.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from agentcore.late_dataclasses import dataclass
 from agentcore.tool_formats.keywords import ALL, NOTES, NUMBER_BOUNDS, SIZE_BOUNDS, STRUCTURE
 
 DialectName = Literal["openai", "openai_strict", "portable", "anthropic", "gemini", "mcp"]

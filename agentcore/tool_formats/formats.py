@@ -1,9 +1,9 @@
 """Tool definitions in the formats of their readers: model providers and MCP."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from agentcore.late_dataclasses import dataclass
 from agentcore.tool_formats.aliases import list_renamed
 from agentcore.tool_formats.dialect_schema import Lowered, lower_schema
 from agentcore.tool_formats.dialects import ANTHROPIC, GEMINI, MCP, OPENAI, OPENAI_STRICT, PORTABLE, Dialect

@@ -10,7 +10,8 @@ import aiohttp
 import pytest
 
 from agentcore.config.app_json import OWN_EXTENSION
-from agentcore.server.routes import ROUTES
+from agentcore.server.route_table import load_all_routes
+from agentcore.server.routes import ROUTE_GROUPS
 from tests.server.approving import Notes, a_client, approver, new_code, page, paired
 from tests.server.shelf import Shelf
 
@@ -158,7 +159,7 @@ async def test_extension_that_may_read_pages_of_the_host_shows_no_origin(server,
 
 async def test_extension_uses_the_routes_of_chats_and_approvals(server, person):
     """What is not on this list needs a reason to be put there."""
-    listed = {f"{route.method} {route.path}" for route in ROUTES if route.is_for_extensions}
+    listed = {f"{route.method} {route.path}" for route in load_all_routes(ROUTE_GROUPS) if route.is_for_extensions}
     of_sessions = {each for each in listed if "/api/sessions" in each}
     assert not {each for each in of_sessions if each.endswith("/command")}
     assert listed - of_sessions == {
@@ -184,7 +185,7 @@ async def test_extension_uses_the_routes_of_chats_and_approvals(server, person):
         "POST /api/resume",
     }
     extension = await Extension(server).pair(person, ["approve", "chat", "tab"])
-    for route in ROUTES:
+    for route in load_all_routes(ROUTE_GROUPS):
         if not route.is_for_extensions:
             path = route.path.replace("{", "").replace("...}", "").replace("}", "")
             assert refused(await extension.send(route.method, path), "foreign_origin") == 403, route

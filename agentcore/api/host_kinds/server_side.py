@@ -1,11 +1,11 @@
 """The server's side of a group of hosts: what its kind implements, and what the server offers to it."""
 
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from agentcore.api.host_kinds.frames import Carrier, MakePeer
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

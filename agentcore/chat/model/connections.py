@@ -1,13 +1,13 @@
 """Providers that are set up: each has a name, an address, a key, and the protocol of its service."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 from agentcore.chat.model.providers import DEFAULT_PROVIDER, PROVIDERS, Provider
 from agentcore.chat.model.services import SERVICES, Service
+from agentcore.late_dataclasses import dataclass
 
 PROVIDER_NAME = r"^[a-z][a-z0-9_-]{0,39}$"
 ProviderId = Annotated[str, Field(pattern=PROVIDER_NAME)]

@@ -1,6 +1,5 @@
 """Tests a key and an address before they are stored, by requesting the provider's models."""
 
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -9,6 +8,7 @@ from agentcore.chat.model.connection_failure import address_of
 from agentcore.chat.model.provider_models import ASK_SECONDS, ask_for_models, sort_chat_models_first, suggest_model
 from agentcore.chat.model.providers import PROVIDERS, ProviderName
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 
 _ENDPOINTS = ("/chat/completions", "/completions", "/responses", "/messages", "/models", "/embeddings")
 """Endpoints that users copy along with a base URL from a provider's documentation."""

@@ -1,9 +1,10 @@
 """The providers of models, one record each. A new one needs its name here, a record, and an adapter."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from agentcore.late_dataclasses import dataclass
 from agentcore.tool_formats.dialects import DIALECTS, Dialect
 
 ProviderName = Literal["openai", "anthropic", "openai_responses"]

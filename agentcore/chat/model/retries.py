@@ -2,7 +2,6 @@
 
 import random
 import time
-from dataclasses import dataclass
 from typing import Literal
 
 from pydantic_ai.exceptions import (
@@ -14,6 +13,7 @@ from pydantic_ai.exceptions import (
 
 from agentcore.chat.model.context_errors import full_error_text
 from agentcore.chat.settings import ModelChoice
+from agentcore.late_dataclasses import dataclass
 
 LONGEST_WAIT_SECONDS = 600.0
 """A provider that asks for a longer wait is not waited for: the error says how long it asks for."""

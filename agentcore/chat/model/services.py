@@ -1,9 +1,9 @@
 """Services and servers of models, one record each: their names, addresses and keys. A new one needs only a record."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from agentcore.chat.model.providers import PROVIDERS, ProviderName
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,12 +3,12 @@
 import asyncio
 import secrets
 import time
-from dataclasses import dataclass
 
 from agentcore.chat.session.session_view import QuestionView
 from agentcore.core.calls.chat_protocols import Inquiry, Reply
 from agentcore.core.calls.question_form import read_answers, shown_form
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Shares of a model's context, where its size is known: for definitions of tools, a result, and instructions."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
 from weakref import WeakKeyDictionary
 
@@ -17,6 +17,7 @@ from agentcore.chat.settings import AgentConfig
 from agentcore.chat.turn.text_tool_call_format import WrittenForm, format_signature
 from agentcore.chat.turn.token_estimate import text_tokens, tools_tokens
 from agentcore.core.calls.call import ModelReader
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import MODEL_CHARS
 from agentcore.tool_formats.formats import LoweredSchema
 

@@ -1,7 +1,7 @@
 """One answer of a model: requested, streamed, and split into text and calls."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
@@ -17,6 +17,7 @@ from agentcore.chat.texts import Locale
 from agentcore.chat.turn import history
 from agentcore.chat.turn.prompts import build_instructions, system_message
 from agentcore.chat.turn.text_tool_call_format import WrittenForm
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.chat.chat_rows import UsedTokens
 
 

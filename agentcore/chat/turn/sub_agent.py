@@ -4,7 +4,7 @@ import asyncio
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
@@ -35,6 +35,7 @@ from agentcore.core.calls.call import Call, CallRequest
 from agentcore.core.calls.result_shortening import ArtifactReading
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import MODEL_CHARS
 from agentcore.store.chat.chat_rows import ChatCallRow
 

@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -54,6 +54,7 @@ from agentcore.chat.turn.toolbox import OWN_TOOLS, Toolbox, callable_tools
 from agentcore.core.calls.result_shortening import ArtifactReading
 from agentcore.core.core import Core
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import MODEL_CHARS
 from agentcore.store.chat.chat_rows import BroughtRow, ChatCallRow, ChatSessionRow, MessageKind, NewMessage, UsedTokens
 from agentcore.store.chat.message_queue import UserMessage

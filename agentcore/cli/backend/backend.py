@@ -1,8 +1,9 @@
 """Interface of the backends that carry out commands: a running server, or a core in this process."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from agentcore.late_dataclasses import dataclass
 
 Notify = Callable[[str, Mapping[str, Any]], None]
 """Receives `progress` and `approval` notifications while a call is running."""

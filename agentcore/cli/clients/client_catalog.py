@@ -4,12 +4,12 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from agentcore.cli.clients.documents import Format
 from agentcore.cli.clients.entry import BEARER_VARIABLE, CALL_SECONDS, START_SECONDS, OverHttp, OverStdio, Reach, Waits
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

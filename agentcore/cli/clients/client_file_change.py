@@ -6,7 +6,6 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from agentcore.cli.clients.client_catalog import AgentClient
 from agentcore.cli.clients.documents import Document, find_member, read_document
 from agentcore.cli.clients.entry import KEY_BEGINS, is_own_entry
 from agentcore.cli.terminal.exit_codes import CliError, ExitCode
+from agentcore.late_dataclasses import dataclass
 
 BACKUP = ".before-agentcore"
 """Suffix of the backup that is made of a file before it is changed."""

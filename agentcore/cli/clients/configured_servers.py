@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from agentcore.cli.clients.client_file_change import read_client_file
 from agentcore.cli.clients.documents import Format, find_member, read_document
 from agentcore.cli.clients.entry import is_own_entry
 from agentcore.cli.terminal.exit_codes import CliError
+from agentcore.late_dataclasses import dataclass
 
 _PROJECT_FILES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "claude-code": (".mcp.json", ("mcpServers",)),

@@ -1,10 +1,12 @@
 """Agentcore's entry in the configuration of a client, with which the client reaches agentcore."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
+
+from agentcore.late_dataclasses import dataclass
 
 CALL_SECONDS = 660
 """Time limit of a call in the entries of clients that accept one."""

@@ -5,7 +5,6 @@ import os
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import click
 
 from agentcore.cli.commands.completion import complete_module
 from agentcore.cli.options import config_option
+from agentcore.late_dataclasses import dataclass
 
 _LEVELS = ("debug", "info", "warning", "error", "critical")
 _LOOK_SECONDS = 0.25

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pydantic import BaseModel, SecretStr
@@ -23,6 +23,7 @@ from agentcore.core.settings.app_schema import module_schema
 from agentcore.core.settings.display import masked_part
 from agentcore.core.settings.settings_document import SettingsSubject
 from agentcore.core.settings.settings_schema import SettingsSchema
+from agentcore.late_dataclasses import dataclass
 from agentcore.secrets import MASK, mask_named_secrets, register_masked_values
 from agentcore.store.state.state_dir import locate_state_dir
 

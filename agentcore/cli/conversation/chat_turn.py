@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from agentcore.cli.backend.server_client import ServerError
@@ -16,6 +16,7 @@ from agentcore.cli.conversation.interrupts import capture_interrupts
 from agentcore.cli.conversation.typed_ahead import Meanwhile
 from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 from agentcore.cli.terminal.terminal import discard_typed_input, read_line
+from agentcore.late_dataclasses import dataclass
 
 Send = Callable[[], Awaitable[object]]
 """Sends the request that starts a turn."""

@@ -4,7 +4,6 @@ import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -12,6 +11,7 @@ from urllib.parse import urlencode
 from agentcore.cli.backend.server_client import ServerClient, ServerError, path_of
 from agentcore.cli.conversation.event_feed import EventFeed
 from agentcore.cli.terminal.exit_codes import CliError
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import UPLOAD_BYTES
 
 

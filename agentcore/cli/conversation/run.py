@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from agentcore.cli.conversation.client import Attached, ChatClient, SessionOptio
 from agentcore.cli.conversation.event_output import ChatView, JsonView, TerminalView
 from agentcore.cli.terminal.exit_codes import CliError, ExitCode
 from agentcore.cli.terminal.terminal import is_interactive
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.state.state_dir import locate_state_dir
 
 _HISTORY_NAME = "chat_history"

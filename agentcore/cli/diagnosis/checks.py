@@ -221,11 +221,15 @@ def _check_modules(backend: Backend) -> Iterator[Finding]:
                 "problem", subject, "; ".join(module["problems"]), details=module["output"] or module["traceback"]
             )
         else:
-            yield Finding("ok", subject, f"{len(module['tools'])} tools")
+            yield Finding("ok", subject, f"{len(module['tools'])} tools{_start_text(module)}")
         yield from _check_disk_versions(subject, module)
         for note in module["notes"]:
             level: Literal["ok", "note"] = "note" if note["advice"] else "ok"
             yield Finding(level, note["subject"], note["said"], note["advice"])
+
+
+def _start_text(module: Mapping[str, Any]) -> str:
+    return "" if module["startMs"] is None else f", started in {module['startMs']:,.0f} ms"
 
 
 def _check_disk_versions(subject: str, module: Mapping[str, Any]) -> Iterator[Finding]:

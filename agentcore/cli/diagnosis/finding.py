@@ -1,7 +1,8 @@
 """The result of one check of `agentcore doctor`."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """Lists what is missing on this machine or wrong with the modules of a running server, with a fix for each."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from agentcore.core.core import Core
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.requirements import RequirementView, in_language
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,7 +208,7 @@ class _Fields(dict[str, Any]):
 
 async def _model_status(server: RunningServer) -> ModelStatus:
     try:
-        return await server.models.find_status()
+        return await server.late_chat.open().setup.find_status()
     except ToolError as exc:
         return ModelStatus(False, exc.message, "Correct app.json.")
 

@@ -4,13 +4,14 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import structlog
 
 from agentcore.api.tool_context import KeyScope
 from agentcore.core.events import EventBus
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import APPROVAL_SECONDS, PAIRINGS_WAITING
 from agentcore.store.credentials.client_keys import ClientKeys, PairedKind
 from agentcore.store.credentials.one_time_codes import OneTimeCodes, as_typed, short_code

@@ -6,13 +6,14 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 import structlog
 
 from agentcore.api import ToolDefinition
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import HOSTS_WAITING, HOSTS_WAITING_PER_ADDRESS
 from agentcore.store.credentials.one_time_codes import CODE_SECONDS, OneTimeCodes, as_typed, short_code
 from agentcore.store.record.call_row import make_notice_row

@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import structlog
 
@@ -11,6 +11,7 @@ from agentcore.api import Principal
 from agentcore.core.events import EventBus
 from agentcore.core.policy.authority import owner_of
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import APPROVAL_SECONDS, POLICY_CHANGES_WAITING
 from agentcore.store.record.call_row import make_notice_row
 from agentcore.store.record.record import Record

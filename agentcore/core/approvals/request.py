@@ -3,13 +3,14 @@
 import hashlib
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal
 
 from agentcore.api import CallPreview, Principal, ToolDefinition
 from agentcore.approval_rules.call_facts import CallFacts
 from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.core.policy.grants import GrantOffer
+from agentcore.late_dataclasses import dataclass
 
 Changed = Literal["tool", "target", "rules"]
 """Differences from the request that the user saw: the definition, the targets, the content, or the reason to ask."""

@@ -6,7 +6,6 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from agentcore.api import CallPreview, Principal, Resource, ToolResult
@@ -19,6 +18,7 @@ from agentcore.core.policy.authority import PERSONS, USER_ACCOUNT, Decision, cli
 from agentcore.documents.image_fitting import FittedImage
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.record.call_row import CallRow
 
 Notify = Callable[[str, Mapping[str, Any]], None]

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, overload
 
 from agentcore.api import ArtifactLines, ArtifactLink, ChatSession, LogLevel, Principal, Resource, ToolResult
@@ -21,6 +20,7 @@ from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.files.open_file import OpenFile
 from agentcore.files.workspace import Workspace
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import LOGS_PER_CALL, PROGRESS_INTERVAL_SECONDS
 from agentcore.store.artifacts.artifact_rows import Artifact
 from agentcore.store.artifacts.artifact_store import ArtifactStore

@@ -1,13 +1,13 @@
 """Protocols that a chat implements, through which calls use the chat and ask its user."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from agentcore.api import ChatSession
 from agentcore.core.calls.call import Call
 from agentcore.core.calls.question_form import FormField
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 
 InquiryKind = Literal["text", "form", "address", "sample"]
 
@@ -102,6 +102,11 @@ class ConversationSlot:
         if self.chat is None:
             raise no_session()
         return self.chat
+
+
+def no_person(inquiry: Inquiry) -> ToolError:
+    """Return the error of a question in a call without a chat."""
+    return ToolError("no_person", f"this call has no chat, so nobody can be asked: {inquiry.text!r}")
 
 
 def no_session() -> ToolError:

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import structlog
 
@@ -14,6 +14,7 @@ from agentcore.core.declarations.hosted_names import host_in
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.encoding import to_json
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.record.call_row import CallRow
 from agentcore.store.record.record import Record
 

@@ -1,7 +1,6 @@
 """Requests from a module of the server to the same module on a foreign machine, and which calls may make them."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import Any
 
 from agentcore.core.calls.call import Call
@@ -11,6 +10,7 @@ from agentcore.core.module_code.value_reading import read_number, read_text
 from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 
 _TIMEOUT_SECONDS_MAX = 3600.0
 

@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from agentcore.core.module_code.value_reading import (
     read_texts,
     read_title,
 )
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import INIT_SECONDS_MAX, MODULE_INSTRUCTIONS_CHARS
 
 _NAME = re.compile(MODULE_NAME)

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from agentcore.config.layers import DEFAULT, Layers
 from agentcore.config.loading import AppConfig, merge_app
 from agentcore.config.problems import kind_of
 from agentcore.core.discovery.installed import Family, InstalledModule, installed_families
+from agentcore.late_dataclasses import dataclass
 
 _NAME = re.compile(MODULE_NAME)
 _NAME_CHARS = 64

@@ -8,7 +8,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from email.message import Message
 from email.parser import HeaderParser
 from functools import cached_property
@@ -24,6 +24,7 @@ from agentcore.config.app_json import AppDocument
 from agentcore.config.fields import keys_of
 from agentcore.core.discovery.code import UnloadedCode, digest_of, forget_import_caches, unload_code
 from agentcore.core.discovery.paths import add_new_paths, run_own_lines
+from agentcore.late_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from packaging.version import Version

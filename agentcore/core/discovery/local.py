@@ -5,7 +5,6 @@ import itertools
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from agentcore.api import Module
 from agentcore.api.module import MODULE_NAME
 from agentcore.core.discovery.code import UnloadedCode, digest_of, forget_compiled, forget_import_caches, unload_code
+from agentcore.late_dataclasses import dataclass
 
 _NAME = re.compile(MODULE_NAME)
 # names of modules contain no double underscore, so the parts cannot be confused

@@ -1,13 +1,14 @@
 """Protocols of the hosts that run modules outside the server process, as far as the core needs them."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol
 
 from agentcore.api.host_info import HostInfo
 from agentcore.core.declarations.hosted_names import is_pool_kind
 from agentcore.core.discovery.source_search import Found
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 
 PlaceState = Literal[
     "stopped", "starting", "running", "failed", "waiting", "away", "draining", "drained", "disconnected"

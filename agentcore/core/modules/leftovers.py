@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from agentcore.core.module_code.ownership import (
 )
 from agentcore.core.module_code.stack import stack_of
 from agentcore.core.module_code.threads import WorkerThread
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import CANCEL_GRACE_SECONDS
 from agentcore.supervision.descendants import list_descendants, read_start_time, send_to
 

@@ -87,9 +87,9 @@ class Lifecycle:
     async def _start_module(self, record: ModuleRecord) -> None:
         """Start a module; its record says how that ended."""
         self.offers.publish_state(record)
-        began = time.perf_counter()
+        times = _StartTimes()
         try:
-            await self._bring_up(record)
+            await self._bring_up(record, times)
         except asyncio.CancelledError:
             record.fail("start-up was interrupted")
             raise
@@ -103,26 +103,30 @@ class Lifecycle:
             await self._fail_start(record, exc)
         else:
             self._ready_count += 1
-            _mark_ready(record, began, self._ready_count)
+            _mark_ready(record, times, self._ready_count)
             self.offers.merge_tools()
             for problem in (*record.tool_errors, *record.conflicts):
                 log.error("tool_left_out", module=record.name, reason=problem)
         finally:
             self._settled[record.name].set()
 
-    async def _bring_up(self, record: ModuleRecord) -> None:
+    async def _bring_up(self, record: ModuleRecord, times: "_StartTimes") -> None:
         """Carry out the steps of a start, in order. Each raises the reason why the module cannot start."""
         if record.must_be_prepared():
             await self.preparation.prepare_module(record)
+        times.end_step("load")
         self._on_code(self.records.values())
         await self._wait_for_required(record)
+        times.end_step("wait")
         # mypy sees no methods that are made from the table of operations
         runtime = ModuleRuntime(record, self._services, self.offers.refresh_later)  # type: ignore[abstract]
         record.begin_init(runtime)
         await bind_runtime(record)
         limit_s = record.manifest.init_timeout_s or self._config.limits.init_timeout
         await call_hook(record, "init", limit_s, runtime=record.runtime)
+        times.end_step("init")
         await self.offers.read_offer(record)
+        times.end_step("tools")
         component = await call_hook(record, "get_web_component", HOOK_SECONDS)
         record.show_component(await loader.load_component(record, component))
         await self._sources.record_loaded_version(record.name, record.found, record.origin.get("version", ""))
@@ -167,7 +171,7 @@ class Lifecycle:
         self._registry.hosted[record.name] = record
         record.watch(self.offers.publish_state)
         self.offers.publish_state(record)
-        began = time.perf_counter()
+        times = _StartTimes()
         try:
             await self._bring_up_hosted(record, plugin)
         except asyncio.CancelledError:
@@ -176,7 +180,7 @@ class Lifecycle:
         except BaseException as exc:  # noqa: BLE001 - what another machine says may be anything
             await self._fail_start(record, exc)
         else:
-            _mark_ready(record, began, order=0)
+            _mark_ready(record, times, order=0)
         self.offers.merge_tools()
 
     async def _bring_up_hosted(self, record: ModuleRecord, plugin: ModuleProxy) -> None:
@@ -316,7 +320,31 @@ class Lifecycle:
         return list(dict.fromkeys([*names, *dependents]))
 
 
-def _mark_ready(record: ModuleRecord, began: float, order: int) -> None:
-    started_ms = round((time.perf_counter() - began) * 1000, 1)
+class _StartTimes:
+    """How long the start of a module takes, and its steps, in milliseconds of the clock: other modules start meanwhile.
+
+    Attributes:
+        steps: `load_ms` (its code is found, imported and checked), `wait_ms` (modules that it requires), `init_ms`,
+            `tools_ms` (its definitions are read, their schemas compiled).
+    """
+
+    def __init__(self) -> None:
+        self.steps: dict[str, float] = {}
+        self._began = self._step_began = time.perf_counter()
+
+    @property
+    def total_ms(self) -> float:
+        """Time since the start began."""
+        return round((time.perf_counter() - self._began) * 1000, 1)
+
+    def end_step(self, name: str) -> None:
+        """A step has ended; the next one begins."""
+        now = time.perf_counter()
+        self.steps[f"{name}_ms"] = round((now - self._step_began) * 1000, 1)
+        self._step_began = now
+
+
+def _mark_ready(record: ModuleRecord, times: _StartTimes, order: int) -> None:
+    started_ms = times.total_ms
     record.mark_ready(order, started_ms, time.time_ns() // 1_000_000)
-    log.info("module_ready", module=record.name, tools=len(record.tools), duration_ms=started_ms)
+    log.info("module_ready", module=record.name, tools=len(record.tools), duration_ms=started_ms, **times.steps)

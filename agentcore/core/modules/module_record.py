@@ -5,7 +5,7 @@ has only for a part of its life is in one dataclass, and goes away as a whole.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import BaseModel
@@ -16,6 +16,7 @@ from agentcore.core.declarations.hosted_names import name_for_people
 from agentcore.core.declarations.manifest import Manifest
 from agentcore.core.declarations.module_login import ModuleLogin
 from agentcore.core.declarations.module_requirement import ModuleRequirement
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import REFRESH_INTERVAL_SECONDS, REFRESHES_AT_ONCE
 from agentcore.rate_limit import Pace
 from agentcore.secrets import register_masked_values

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import get_args
 
@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from agentcore.api.tool_context import KeyScope
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.core.module_code.value_reading import WrongValueError, read_model, read_text
+from agentcore.late_dataclasses import dataclass
 
 _METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE"))
 _SEGMENT = re.compile(r"(?!\.+$)[A-Za-z0-9._~-]+|\{[a-z][a-z0-9_]*\}")

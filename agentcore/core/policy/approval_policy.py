@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -17,6 +16,7 @@ from agentcore.core.policy.authority import PERSONS, Decision
 from agentcore.core.policy.grants import Grants
 from agentcore.core.policy.untrusted_sources import UntrustedSources, source_row
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.net.url_pattern import origin_of
 from agentcore.store.approvals.approval_store import ApprovalStore
 

@@ -1,11 +1,11 @@
 """Which principals may do what."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from agentcore.api.tool_context import KeyScope, Principal
 from agentcore.approval_rules.decisions import ApprovalMode, DecisionKind
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 
 Action = Literal[
     "identify",

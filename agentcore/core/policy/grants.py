@@ -4,12 +4,13 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from agentcore.api.tool_context import PrincipalKind
 from agentcore.approval_rules.call_facts import CallFacts
 from agentcore.approval_rules.criteria import Criteria, Patterns
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.approvals.approval_rows import GrantRow
 
 GrantScope = Literal["session", "always"]

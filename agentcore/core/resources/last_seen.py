@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 from agentcore.api import Resource
 
 
-class LastSeen(BaseModel):
+class LastSeen(BaseModel, defer_build=True):
     """The last known state of a resource, as it is stored and sent."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel, populate_by_name=True)

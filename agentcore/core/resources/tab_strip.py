@@ -10,7 +10,6 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -22,6 +21,7 @@ from agentcore.core.events import Event, EventBus
 from agentcore.core.resources.last_seen import LastSeen
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import CLOSED_TABS
 from agentcore.store.tab_store import IconRow, TabRow, TabStore
 

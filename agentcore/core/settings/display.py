@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from agentcore.config.family_keys import SECRET_PARTS
 from agentcore.config.json_source import JsonPath, JsonSource, format_path
 from agentcore.core.settings.settings_document import SettingsDocument, SettingsSubject
+from agentcore.late_dataclasses import dataclass
 from agentcore.secrets import (
     MASK,
     SECRET_NAME,

@@ -4,7 +4,7 @@ Settings of a module are written to `modules/KEY.json`, which overrides app.json
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from pydantic import BaseModel
@@ -17,6 +17,7 @@ from agentcore.config.loading import AppConfig
 from agentcore.core.settings.display import format_setting_path, to_json_pointer
 from agentcore.core.settings.settings_document import ELSEWHERE, SettingsDocument, SettingsSubject
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

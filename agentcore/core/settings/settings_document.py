@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -26,6 +26,7 @@ from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.settings.app_schema import app_schema, module_schema
 from agentcore.core.settings.settings_schema import SettingsSchema
 from agentcore.errors import AgentcoreError
+from agentcore.late_dataclasses import dataclass
 from agentcore.secrets import register_masked_values
 
 ELSEWHERE = ("$schema", "modules", "config")

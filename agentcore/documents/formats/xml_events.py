@@ -5,10 +5,10 @@ to gigabytes, or name files and addresses) cannot be declared without it.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from xml.parsers import expat
 
 from agentcore.documents.formats.parser_output import UnreadableError
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ import json
 import random
 import ssl
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,6 +24,7 @@ from agentcore.hosts.wire.web_socket_link import (
     SOCKET_PATH,
     SocketLink,
 )
+from agentcore.late_dataclasses import dataclass
 from agentcore.net.loopback import is_loopback_name
 
 log = structlog.get_logger(__name__)

@@ -1,13 +1,14 @@
 """The HTTP proxy by which a server is dialled, as the environment of the program names it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
 from agentcore.errors import AgentcoreError
+from agentcore.late_dataclasses import dataclass
 
 _NAMES = "the environment's HTTPS_PROXY (or https_proxy)"
 

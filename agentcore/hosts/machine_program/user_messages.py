@@ -1,10 +1,10 @@
 """Messages for the user of a foreign machine."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from agentcore.core.events import Event
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

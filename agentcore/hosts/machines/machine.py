@@ -8,7 +8,6 @@ of others, ends the connection, and all of the host's calls and resources.
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import structlog
@@ -33,6 +32,7 @@ from agentcore.hosts.server_side.linked_module import LinkedModule
 from agentcore.hosts.server_side.operation_access import MachineAccess
 from agentcore.hosts.server_side.replies import Hello, RunningModule
 from agentcore.hosts.wire.peer import Peer
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.credentials.host_keys import KnownHost, KnownHosts
 
 log = structlog.get_logger(__name__)

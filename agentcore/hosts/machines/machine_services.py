@@ -1,7 +1,6 @@
 """The parts of the core that serve the modules of foreign machines."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agentcore.core.approvals.definition_review import DefinitionReview
@@ -10,6 +9,7 @@ from agentcore.core.events import EventBus
 from agentcore.core.modules.modules import Modules
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.core.resources.registry import ResourceRegistry
+from agentcore.late_dataclasses import dataclass
 from agentcore.net.url_policy import OwnOrigins
 from agentcore.store.record.record import Record
 from agentcore.supervision.blocking_module import Holder

@@ -9,7 +9,7 @@ import functools
 import re
 from base64 import b64decode
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ from agentcore.core.modules.validation import Validate, compile_validator
 from agentcore.encoding import to_json
 from agentcore.errors import InvalidResultError
 from agentcore.hosts.wire.declarations import definition_to_wire
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import RESULT_BYTES
 
 Returned = Literal["object", "clicked", "screenshot"]

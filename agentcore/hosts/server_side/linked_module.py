@@ -1,13 +1,14 @@
 """A module that a host runs, as the server's end of the link knows it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from agentcore.core.modules.module_runtime import ModuleRuntime
 from agentcore.errors import ToolError
 from agentcore.hosts.server_side import host_messages
 from agentcore.hosts.server_side.browser_methods import BrowserMethod
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(eq=False)

@@ -6,7 +6,7 @@ arguments of the calls that are sent to it, and nothing else of the session, unl
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 from agentcore.api import Artifacts, ChatSession, Runtime, ToolContext, ToolDefinition
@@ -14,6 +14,7 @@ from agentcore.api.operation import Access, operations_of
 from agentcore.core.calls.call_errors import chat_refused
 from agentcore.core.declarations.module_storage import StoredBytes
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 
 _PROTOCOLS = (Runtime, ToolContext, ChatSession, Artifacts, StoredBytes)
 

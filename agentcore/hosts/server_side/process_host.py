@@ -9,7 +9,6 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import Context
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -34,6 +33,7 @@ from agentcore.hosts.server_side.replies import FoundModule, FoundModules, Loade
 from agentcore.hosts.server_side.running_host import RunningHost, memory_kib
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Message
+from agentcore.late_dataclasses import dataclass
 from agentcore.supervision.supervisor import Supervisor
 
 log = structlog.get_logger(__name__)

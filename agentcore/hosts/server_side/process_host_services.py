@@ -3,7 +3,6 @@
 import contextlib
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from agentcore.config.loading import AppConfig
 from agentcore.config.workspace_roots import configured_roots
 from agentcore.core.events import EventBus
 from agentcore.core.resources.registry import ResourceRegistry
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.state.state_dir import StateDir, locate_state_dir
 from agentcore.supervision.blocking_module import Holder
 from agentcore.supervision.control_files.control_files import ControlReport

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -21,6 +20,7 @@ from agentcore.hosts.wire.channel import Inlet, Outlet
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Message, Peer
 from agentcore.hosts.wire.values import error_of, principal_to_wire
+from agentcore.late_dataclasses import dataclass
 
 log = structlog.get_logger(__name__)
 

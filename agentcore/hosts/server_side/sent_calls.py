@@ -3,7 +3,6 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from agentcore.api import Principal, ToolResult
@@ -20,6 +19,7 @@ from agentcore.hosts.server_side.operation_access import MachineAccess
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Message, Peer
 from agentcore.hosts.wire.values import arguments_to_wire, error_of, principal_to_wire, resource_to_wire, result_of
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import CANCEL_GRACE_SECONDS
 
 _DONE_SECONDS = 0.5

@@ -4,7 +4,6 @@ import functools
 import os
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import UnionType
 from typing import Annotated, Any, NotRequired, Union, get_args, get_origin
 
@@ -18,6 +17,7 @@ from agentcore.errors import ToolError
 from agentcore.files.open_file import OpenFile
 from agentcore.hosts.wire.peer import BLOBS_BYTES
 from agentcore.hosts.wire.values import Number, SendBlob, TakeBlob, result_of, result_to_wire
+from agentcore.late_dataclasses import dataclass
 from agentcore.valid_text import with_valid_text
 
 _Duration = Annotated[float, Field(ge=0, allow_inf_nan=False)]

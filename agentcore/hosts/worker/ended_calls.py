@@ -1,6 +1,5 @@
 """Results of ended calls, which a host stores until a server confirms them; bounded, since no server may come."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -8,6 +7,7 @@ import structlog
 from agentcore.api import EmbeddedResource, Text
 from agentcore.api.result import Audio, ContentBlock, Image, ToolResult
 from agentcore.encoding import to_json
+from agentcore.late_dataclasses import dataclass
 
 log = structlog.get_logger(__name__)
 

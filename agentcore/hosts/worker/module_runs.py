@@ -1,7 +1,6 @@
 """When modules ran in a host, and what they left there when they ended."""
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +8,7 @@ import structlog
 
 from agentcore.core.module_code.module_error import log_failure
 from agentcore.hosts.worker.hosted_module import Member
+from agentcore.late_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from agentcore.core.modules.leftovers import Surroundings

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -16,6 +15,7 @@ from agentcore.errors import ToolError
 from agentcore.hosts.wire.channel import Inlet, Outlet
 from agentcore.hosts.wire.values import error_to_wire, principal_of
 from agentcore.hosts.worker.server_connection import Line
+from agentcore.late_dataclasses import dataclass
 
 log = structlog.get_logger(__name__)
 

@@ -8,9 +8,10 @@ import asyncio
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from agentcore.core.events import Event, EventBus, matches_pattern
+from agentcore.late_dataclasses import dataclass
 from agentcore.server.http.connection import Connection
 from agentcore.server.http.raw_stream import RawStream, encode_chunk, encode_event
 from agentcore.server.http.server_limits import STREAM_BUFFER_BYTES, Hits

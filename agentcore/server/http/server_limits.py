@@ -1,7 +1,9 @@
 """One constant for each limit of the server, and a count of how often each was hit."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from agentcore.late_dataclasses import dataclass
 
 BODY_BYTES = 4 * 1024 * 1024
 """Body of one request."""

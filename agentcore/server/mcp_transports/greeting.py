@@ -10,7 +10,7 @@ WAITING_MARK = "notifications/agentcore/waiting"
 """A notification for the relay itself, which passes it on to no client: `id` of a request, and `isWaiting`."""
 
 
-class PipeConnectRequest(BaseModel):
+class PipeConnectRequest(BaseModel, defer_build=True):
     """The first line of a client: its key, and what it asks of itself."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

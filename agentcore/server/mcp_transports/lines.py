@@ -1,7 +1,8 @@
 """Splits incoming bytes into messages, one per line, with limited memory however long a line is."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from agentcore.late_dataclasses import dataclass
 
 MESSAGE_BYTES = 16 * 1024 * 1024
 """Maximum size of a message over a pipe."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from agentcore.core.settings.display import diff_of, to_json_pointer
 from agentcore.core.settings.settings_change import SettingChange, SettingsPlan, plan_changes
 from agentcore.core.settings.settings_document import SettingsDocument, SettingsSubject
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.secrets import MASK
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.modules.enabling import ModuleSwitch, listed_names

@@ -5,7 +5,7 @@ import inspect
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import structlog
@@ -17,6 +17,7 @@ from agentcore.core.module_code.containment import run_contained
 from agentcore.core.module_code.module_error import log_failure, reason_of
 from agentcore.core.module_code.plain_values import copy_plain, plain_text
 from agentcore.core.modules.module_routes import ModuleRoute
+from agentcore.late_dataclasses import dataclass
 from agentcore.limits import HOOK_SECONDS
 from agentcore.server.http.response import JSON
 

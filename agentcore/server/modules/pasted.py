@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from agentcore.config.comments import without_comments
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError, format_path
 from agentcore.config.references import has_secret
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.secrets import SecretSpan, WrittenSecrets, find_written_secrets, is_secret_argument
 
 BLOCKS = 50

@@ -82,7 +82,7 @@ class LocalServersView(BaseModel, defer_build=True):
     looked: list[str]
 
 
-class ProviderModels(BaseModel):
+class ProviderModels(BaseModel, defer_build=True):
     """The models that a provider says it has, by its names for them."""
 
     models: list[str]

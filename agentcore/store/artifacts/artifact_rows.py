@@ -1,11 +1,12 @@
 """Artifact metadata and its tables, and the quotas."""
 
 import sqlite3
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, replace
 
 import structlog
 
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 
 log = structlog.get_logger(__name__)
 

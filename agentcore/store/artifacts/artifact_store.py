@@ -8,7 +8,6 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -21,6 +20,7 @@ from agentcore.documents.media_type import HEAD_BYTES, is_text, media_type
 from agentcore.documents.text_lines import ArtifactLines, find_lines, slice_lines
 from agentcore.errors import ToolError
 from agentcore.files.open_file import OpenFile, regular_file
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.artifacts.artifact_rows import (
     Artifact,
     charge_of,

@@ -1,8 +1,9 @@
 """Text search in a large file, line by line, in linear time and limited memory."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import BinaryIO
+
+from agentcore.late_dataclasses import dataclass
 
 QUERY_CHARS = 1000
 """Maximum length of a query."""

@@ -6,7 +6,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Literal, Self
 
@@ -14,6 +14,7 @@ import structlog
 
 from agentcore.api.tool_context import KeyScope, Principal
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.database.database import Database
 
 log = structlog.get_logger(__name__)

@@ -5,10 +5,11 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Protocol, Self
 
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.database.database import Database
 
 HOST_KEY_PREFIX = "achk_"

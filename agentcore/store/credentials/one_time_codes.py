@@ -8,9 +8,10 @@ attempts of one client do not prevent others from using their codes.
 import hmac
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import structlog
+
+from agentcore.late_dataclasses import dataclass
 
 log = structlog.get_logger(__name__)
 

@@ -6,12 +6,13 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Literal, Self
 
 import structlog
 
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.credentials.one_time_codes import OneTimeCodes
 from agentcore.store.database.database import Database
 

@@ -5,7 +5,8 @@ another step instead. A file's `user_version` is the number of steps it has been
 """
 
 import sqlite3
-from dataclasses import dataclass
+
+from agentcore.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

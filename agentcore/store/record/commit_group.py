@@ -3,9 +3,9 @@
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import chain as concatenated
 
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.record.call_row import COLUMNS, GENESIS_HASH, CallRow, chain_row, make_notice_row
 
 OpenKey = tuple[str, int]

@@ -5,10 +5,11 @@ import sqlite3
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.database.database_file import open_connection
 from agentcore.store.record.call_row import COLUMNS, CallRow, RecordedRow
 from agentcore.store.record.segments import (

@@ -5,7 +5,6 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import structlog
 
 from agentcore.errors import AgentcoreError
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.database.database import Database
 from agentcore.store.database.database_file import open_connection
 from agentcore.store.record.call_row import make_notice_row

@@ -13,10 +13,10 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.record.call_row import COLUMNS, GENESIS_HASH, CallRow, encode_hashed_fields
 
 CHECKPOINT_ROWS = 1000

@@ -6,10 +6,11 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.database.database_file import open_connection
 from agentcore.store.record.call_row import COLUMNS, GENESIS_HASH, CallRow, chain_row
 from agentcore.store.record.commit_group import read_head

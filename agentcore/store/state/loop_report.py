@@ -15,7 +15,7 @@ _LIMIT_BYTES = 64 * 1024
 _FRESH_SECONDS = 10.0
 
 
-class LoopReport(BaseModel):
+class LoopReport(BaseModel, defer_build=True):
     """Who holds a server's event loop, or whose code ended a server by that."""
 
     pid: int

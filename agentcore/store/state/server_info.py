@@ -3,7 +3,7 @@
 from pydantic import BaseModel
 
 
-class ServerInfo(BaseModel, extra="forbid", frozen=True):
+class ServerInfo(BaseModel, extra="forbid", frozen=True, defer_build=True):
     """The process that holds a state folder and serves.
 
     Args:

@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from agentcore.files.workspace import Workspace
+from agentcore.late_dataclasses import dataclass
 from agentcore.supervision.control_files.control_file_entry import Entry
 from agentcore.supervision.control_files.git_steps import find_harmful_steps
 from agentcore.supervision.control_files.guard_limits import GONE_REMEMBERED

@@ -5,10 +5,11 @@ import os
 import stat
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from agentcore.files.git_config import read_gitdir
+from agentcore.late_dataclasses import dataclass
 from agentcore.supervision.control_files.harmful_config import JudgedConfig
 from agentcore.supervision.control_files.tree import Kind
 

@@ -7,7 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
+from agentcore.late_dataclasses import dataclass
 from agentcore.supervision.control_files.change_checker import ChangeChecker, Known
 from agentcore.supervision.control_files.control_file_entry import Entry, read_entries
 from agentcore.supervision.control_files.guard_limits import (

@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from agentcore.late_dataclasses import dataclass
 from agentcore.supervision.control_files.control_file_entry import Entry
 from agentcore.supervision.control_files.guard_limits import HELD_PATHS
 from agentcore.supervision.control_files.tree import Found

@@ -4,12 +4,12 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from secrets import randbelow
 from typing import Any
 
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
+from agentcore.late_dataclasses import dataclass
 from agentcore.supervision.control_files.quarantine_names import quarantine_name
 
 _ATTEMPTS = 100

@@ -5,10 +5,11 @@ import stat
 import time
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from agentcore.files.workspace import Workspace
+from agentcore.late_dataclasses import dataclass
 from agentcore.supervision.control_files.folder_watch import FolderWatch, WatchUnavailableError, read_mounts
 from agentcore.supervision.control_files.quarantine_names import ASIDE, is_git_folder
 

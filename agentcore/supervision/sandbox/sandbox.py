@@ -4,12 +4,12 @@ import asyncio
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, Protocol
 
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.supervision.sandbox.caches import Caches
 from agentcore.supervision.sandbox.mounts import list_hidden_mounts, list_kernel_mounts, list_system_mounts
 from agentcore.supervision.sandbox.own_home import OwnHome

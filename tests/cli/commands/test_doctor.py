@@ -49,6 +49,7 @@ def test_sound_installation_has_no_problem(place):
     assert "problem" not in found.values()
     assert {found[subject] for subject in ("python", "packages", "app.json", "workspace", "state", "server")} == {"ok"}
     assert found["module clock"] == "ok"
+    assert re.fullmatch(r"\d+ tools, started in [\d,]+ ms", said(done)["module clock"][1])
 
 
 def test_module_that_failed_is_a_problem_with_its_reason(place, add_broken_module):

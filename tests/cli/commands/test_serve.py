@@ -36,6 +36,15 @@ def test_it_starts_without_any_module_and_says_so(place, start_server):
     assert any(line["event"] == "no_modules" for line in server.log)
 
 
+def test_log_says_in_which_steps_the_start_of_a_module_went(place, start_server):
+    server = start_server("--port", "0")
+    (ready,) = (line for line in server.log if line["event"] == "module_ready")
+    steps = [ready[name] for name in ("load_ms", "wait_ms", "init_ms", "tools_ms")]
+    assert ready["module"] == "clock"
+    assert 0 < sum(steps) <= ready["duration_ms"] + 1
+    assert all(step >= 0 for step in steps)
+
+
 @pytest.mark.spec("K4")
 def test_its_end_takes_the_address_back(place, running_server):
     assert (place.state / "server.json").exists()

@@ -7,7 +7,8 @@ import pytest
 
 from agentcore.api import Module, tool
 from agentcore.core.calls.call import CallRequest
-from agentcore.server.routes import ROUTES
+from agentcore.server.route_table import load_all_routes
+from agentcore.server.routes import ROUTE_GROUPS
 from tests.server.approving import MODEL, Notes, a_client, approver, let_wait, new_code, page, pair, paired, send_again
 
 SERVER = {"modules": [Notes]}
@@ -200,7 +201,7 @@ OPEN_TO = {
 @pytest.mark.parametrize("scope", OPEN_TO)
 async def test_key_opens_what_its_scope_is_for_and_nothing_else(server, person, client, scope):
     shown = await paired(client, person, "panel", [scope])
-    for route in ROUTES:
+    for route in load_all_routes(ROUTE_GROUPS):
         if route.action is None or (scope == "approve" and route.path == "/api/stop" and route.method == "POST"):
             continue
         mine = "x"

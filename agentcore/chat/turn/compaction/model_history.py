@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolReturnPart, UserPromptPart
 
 from agentcore.chat.turn import history
 from agentcore.chat.turn.compaction.message_tokens import message_tokens
+from agentcore.late_dataclasses import dataclass
 from agentcore.store.chat.chat_store import ChatStore
 
 

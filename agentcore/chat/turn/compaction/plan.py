@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolReturnPart
@@ -12,6 +12,7 @@ from agentcore.chat.texts import Locale
 from agentcore.chat.turn.compaction.model_history import HistoryEntry, ModelHistory, can_start_history
 from agentcore.chat.turn.compaction.shortening import Shortener, part_tokens
 from agentcore.chat.turn.compaction.summary import build_summary, summary_of
+from agentcore.late_dataclasses import dataclass
 
 WriteSummary = Callable[[Sequence[ModelMessage]], Awaitable[str]]
 """Summarises messages."""

@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic_ai.messages import (
@@ -23,6 +22,7 @@ from agentcore.chat.turn.compaction.shortening import is_untrusted
 from agentcore.chat.turn.token_estimate import text_tokens
 from agentcore.chat.untrusted_text import mark_untrusted
 from agentcore.encoding import to_json
+from agentcore.late_dataclasses import dataclass
 
 AskForText = Callable[[str], Awaitable[str]]
 """Sends one message to a model; returns its answer, empty if it has none."""

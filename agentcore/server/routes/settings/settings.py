@@ -2,7 +2,6 @@
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, Self
@@ -20,6 +19,7 @@ from agentcore.core.settings.settings_confirmation import needs_user_confirmatio
 from agentcore.core.settings.settings_document import SettingsDocument, SettingsSubject
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.late_dataclasses import dataclass
 from agentcore.server.body_models import StrictModel
 from agentcore.server.confirmation import needs_confirmation, propose_change
 from agentcore.server.exchange import Exchange
