@@ -127,10 +127,12 @@ async def browser_screenshot(
             fields = {"path": shown, "mime": image.mime, "picture": image.to_json()}
             output = ToolOutput(f"Wrote {shown} ({len(image.data):,} bytes).", fields)
         elif inline:
-            image = await reduce_for_model(tab, image, options) if is_model else image
+            if is_model:  # it sees the image block: the same bytes as text would only be in its way
+                image = await reduce_for_model(tab, image, options)
+                return show_picture(tab, ToolOutput("", {"mime": image.mime, "picture": image.to_json()}), image)
             encoded = b64encode(image.data).decode("ascii")
-            output = ToolOutput("", {"mime": image.mime, "dataBase64": encoded, "picture": image.to_json()})
-            return show_picture(tab, output, image) if is_model else with_image(output, image)
+            fields = {"mime": image.mime, "dataBase64": encoded, "picture": image.to_json()}
+            return with_image(ToolOutput("", fields), image)
         else:
             output = await save_artifact(ctx, image.data, image.mime, f"{tab.name_for(ctx)}.{format}")
             output = output.with_more(ToolOutput("", {"picture": image.to_json()}))
