@@ -104,7 +104,7 @@ class ToolChat:
         settings = self._settings()
         choice = settings.choose_model(session.model or None, settings.get_agent(session.agent_id))
         engine = await self._turns.load_engine()
-        compaction = importlib.import_module("agentcore.chat.turn.compaction")
+        compaction = importlib.import_module("agentcore.chat.turn.compaction.on_demand")
         stream = self._turns.open_stream(session_id)
         result = await compaction.compact_session(
             self._core, engine, choice, stream, session, summary=summary, keep_turns=keep_turns
