@@ -4,6 +4,7 @@ import asyncio
 import faulthandler
 import gc
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -70,21 +71,39 @@ OUTSIDE = (
 """Where tests start processes: commands, browsers, `rg`, `git`, sandboxes, desktops."""
 STARTING = {"browser", "start_server", "small_disk", "provider"}
 """Fixtures that start processes, or have libraries of providers loaded, which takes longer than most tests."""
+OUTSIDE_PREFIXES = tuple(f"{ROOT}/{place}" for place in OUTSIDE)
+HEAVY = ("tests/extension/", "tests/webui/engines/")
+"""Folders whose conftest marks tests as `more`."""
+ALL_HEAVY = re.compile(r"^pytestmark = .*\bmark\.more\b", re.MULTILINE)
 IS_ISOLATED = os.environ.get("AGENTCORE_TEST_ISOLATION") == "process"
 """Whether the modules of tests run in a process of their own, which starting a host then starts."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave the folders without fast tests unread where only those are wanted: reading them all takes seconds."""
-    if config.option.markexpr == "fast" and collection_path.is_relative_to(ROOT):
-        place = collection_path.relative_to(ROOT).as_posix()
-        if f"{place}/".startswith(OUTSIDE) or place in OUTSIDE:
-            return True
+    """Leave files unread that have none of the tests that are wanted: each worker reads all others, for seconds."""
+    wanted = config.option.markexpr
+    if not wanted or not collection_path.is_relative_to(ROOT):
+        return None
+    place = collection_path.relative_to(ROOT).as_posix()
+    if wanted == "fast" and (f"{place}/".startswith(OUTSIDE) or place in OUTSIDE):
+        return True
+    is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    if is_test and wanted == "more" and not _may_be_heavy(place, collection_path.read_text()):
+        return True
+    if is_test and "not more" in wanted and ALL_HEAVY.search(collection_path.read_text()):
+        return True
     return None
+
+
+def _may_be_heavy(place: str, source: str) -> bool:
+    return "mark.more" in source or place.startswith(HEAVY)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the fast tests, and skip what holds in the server's process alone where modules run elsewhere."""
+    for path in {item.path for item in items if item.get_closest_marker("more")}:
+        if not _may_be_heavy(path.relative_to(ROOT).as_posix(), path.read_text()):
+            raise pytest.UsageError(f"`-m more` does not read {path}: its text does not say mark.more")
     for item in items:
         if IS_ISOLATED and (stays := item.get_closest_marker("in_server")) is not None:
             item.add_marker(pytest.mark.skip(reason=f"in the server only: {stays.args[0]}"))
@@ -100,7 +119,7 @@ def _is_fast(item: pytest.Item) -> bool:
     """Whether a test starts neither a browser nor another process, and tries few examples, none of them long."""
     return not (
         IS_ISOLATED
-        or item.path.relative_to(ROOT).as_posix().startswith(OUTSIDE)
+        or str(item.path).startswith(OUTSIDE_PREFIXES)
         or STARTING.intersection(getattr(item, "fixturenames", ()))
         or "subprocess" in vars(getattr(item, "module", item))
         or is_hypothesis_test(getattr(item, "obj", None))

@@ -28,7 +28,9 @@ selector = selectors.DefaultSelector()
 for _ in range(count):
     connection = socket.create_connection(("127.0.0.1", port))
     connection.sendall(request)
+    connection.recv(1 << 16)
     selector.register(connection, selectors.EVENT_READ)
+print("ready", flush=True)
 while True:
     for key, _ in selector.select():
         if not key.fileobj.recv(1 << 16):
@@ -61,19 +63,28 @@ async def with_readers(folder: Path) -> AsyncIterator[tuple[Any, Any]]:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         port = runner.addresses[0][1]
         token = core.state.token.get_secret_value()
-        reader = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", _READER, str(port), token, str(READERS), stdin=asyncio.subprocess.DEVNULL
-        )
         try:
-            streams = app.dispatcher.parts.events
-            async with asyncio.timeout(60):
-                while streams.reader_count < READERS:
-                    await asyncio.sleep(0.05)
-            yield core, streams
+            async with listening(port, token):
+                yield core, app.dispatcher.parts.events
         finally:
-            reader.kill()
-            await reader.wait()
             await runner.cleanup()
+
+
+@asynccontextmanager
+async def listening(port: int, token: str) -> AsyncIterator[None]:
+    """A process that reads the events of a server over a thousand connections."""
+    reader = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _READER, str(port), token, str(READERS),
+        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert reader.stdout is not None
+    try:
+        async with asyncio.timeout(60):
+            assert await reader.stdout.readline() == b"ready\n"
+        yield
+    finally:
+        reader.kill()
+        await reader.wait()
 
 
 async def publish(host: Any, streams: Any) -> None:

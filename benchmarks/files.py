@@ -27,9 +27,8 @@ async def _measure(folder: Path) -> list[Row]:
 
 def make_trees(root: Path) -> None:
     """Files to read and to search: one, a few, and 40,000."""
-    lines = "".join(f"line {number} of a file with a usual length of text in it\n" for number in range(20_000))
     root.mkdir(parents=True)
-    (root / "one.txt").write_text(lines[: 1 << 20])
+    write_lines(root / "one.txt")
     for name, folders, files in (("large", 200, 200), ("small", 1, 20)):
         for outer in range(folders):
             place = root / name / f"folder_{outer}"
@@ -37,6 +36,12 @@ def make_trees(root: Path) -> None:
             for inner in range(files):
                 needle = "the needle is here\n" if (outer * files + inner) % 400 == 7 else "no such thing\n"
                 (place / f"file_{inner}.py").write_text(f"def function_{inner}():\n    return {inner}\n" * 20 + needle)
+
+
+def write_lines(path: Path) -> None:
+    """Write 1 MiB of lines."""
+    lines = "".join(f"line {number} of a file with a usual length of text in it\n" for number in range(20_000))
+    path.write_text(lines[: 1 << 20])
 
 
 async def _reading(root: Path, call: Call) -> list[Row]:

@@ -2,8 +2,8 @@
 
 import statistics
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,7 @@ class Row:
         at_least: Whether more is better.
         is_difference: Whether what comes on top of the floor is held against the target, and not the ratio.
         paired: The median of the ratios of single rounds, where it was taken; it counts, then, and not that of medians.
+        spread: The least and the largest value of several runs, of which the medians are given.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Row:
     at_least: bool = False
     is_difference: bool = False
     paired: float | None = None
+    spread: tuple[float, float] | None = None
 
     @property
     def value(self) -> float:
@@ -108,6 +110,18 @@ async def alternate_async(
     return statistics.median(times[0]), statistics.median(times[1])
 
 
+def merge(rows: Sequence[Row]) -> Row:
+    """Return the medians of several runs of one row, with the spread of their values."""
+    values = [row.value for row in rows]
+    return replace(
+        rows[0],
+        subject=statistics.median(row.subject for row in rows),
+        floor=statistics.median(row.floor for row in rows),
+        paired=statistics.median(values) if rows[0].floor else None,
+        spread=(min(values), max(values)),
+    )
+
+
 def table(rows: list[Row]) -> str:
     """The rows as a Markdown table."""
     lines = ["| what | agentcore | floor | ratio | target | |", "|---|--:|--:|--:|--:|---|"]
@@ -116,5 +130,7 @@ def table(rows: list[Row]) -> str:
         verdict = {None: "", True: "reached", False: "**missed**"}[row.holds]
         floor = f"{row.floor:.3f} {row.unit}" if row.floor else ""
         ratio = f"{'+' * row.is_difference}{row.value:.2f}" if row.floor else ""
+        if row.spread is not None:
+            ratio = f"{ratio} ({row.spread[0]:.2f} to {row.spread[1]:.2f})".strip()
         lines.append(f"| {row.name} | {row.subject:.3f} {row.unit} | {floor} | {ratio} | {target} | {verdict} |")
     return "\n".join(lines)

@@ -50,17 +50,18 @@ def _first_answer(folder: Path) -> list[Row]:
     ]
 
 
+def request_first_call(port: int, token: str) -> bytes:
+    """Return the request of a call that a server with the modules of app.json can answer."""
+    body = json.dumps({"arguments": {"path": "."}}).encode()
+    ends = {"Connection": "close"}
+    return request_bytes("POST", "/api/tools/file_stat/call", port, body, token, headers=ends)
+
+
 def _first_call(folder: Path) -> list[Row]:
     """Start with the modules of app.json, until a tool of one is answered; the floor is the start of bare aiohttp."""
-
-    def call(port: int, token: str) -> bytes:
-        body = json.dumps({"arguments": {"path": "."}}).encode()
-        ends = {"Connection": "close"}
-        return request_bytes("POST", "/api/tools/file_stat/call", port, body, token, headers=ends)
-
     ours, floor = [], []
     for turn in range(_ROUNDS + 1):
-        with servers.agentcore(folder / "all", {}, {"modules": ALL_MODULES}, first=call) as running:
+        with servers.agentcore(folder / "all", {}, {"modules": ALL_MODULES}, first=request_first_call) as running:
             sample = running
         with servers.bare() as bare:
             lowest = bare

@@ -52,7 +52,7 @@ async def _measure(folder: Path, chromium: str) -> list[Row]:
     app = {"modules": ["ui_page"], "server": {"port": 0}}
     async with open_host(folder, app) as core, served(core) as address, async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        bare = await _BareSocket.open(browser)
+        bare = await BareSocket.open(browser)
         await _open_page(browser, core, address)
         ours, floor = [], []
         for _ in range(_ROUNDS + _WARM_UP):
@@ -145,7 +145,7 @@ async def _give_bare_page(_: web.Request) -> web.Response:
     return web.Response(text=_BARE_PAGE, content_type="text/html")
 
 
-class _BareSocket:
+class BareSocket:
     """A page that evaluates what comes over a socket, and nothing else."""
 
     def __init__(self, runner: web.AppRunner) -> None:
@@ -155,7 +155,8 @@ class _BareSocket:
         self._is_over = asyncio.Event()
 
     @classmethod
-    async def open(cls, browser: Browser) -> "_BareSocket":
+    async def open(cls, browser: Browser) -> "BareSocket":
+        """Open it in a browser."""
         app = web.Application()
         runner = web.AppRunner(app)
         bare = cls(runner)
@@ -169,16 +170,23 @@ class _BareSocket:
         return bare
 
     async def evaluate(self) -> float:
-        assert self._socket is not None
+        """Milliseconds of one script, after a pause."""
         await asyncio.sleep(_PAUSE_S)
+        return await self.take_ms(1)
+
+    async def take_ms(self, at_once: int) -> float:
+        """Milliseconds until so many scripts that are sent at once have been answered."""
+        assert self._socket is not None
         began = time.perf_counter()
-        await self._socket.send_str(json.dumps({"commandId": "c", "script": "1+1"}))
-        answer = await self._socket.receive_json()
+        for _ in range(at_once):
+            await self._socket.send_str(json.dumps({"commandId": "c", "script": "1+1"}))
+        answers = [await self._socket.receive_json() for _ in range(at_once)]
         took = (time.perf_counter() - began) * 1000
-        assert answer["result"] == 2
+        assert all(answer["result"] == 2 for answer in answers)
         return took
 
     async def close(self) -> None:
+        """End its server."""
         self._is_over.set()
         await self._runner.cleanup()
 

@@ -23,6 +23,7 @@ from tests.extension.driving import Extension
 from tests.extension.serving import Server
 from tests.extension.sharing import SHOP, Shared, share_with_new_session
 from tests.extension.site import Site
+from tests.support.collected import items_below
 
 ALLOWED = ["http://*.localhost/*"]
 """Sites that the person has allowed: no test can click the browser's own question. `localhost` and all names below it
@@ -33,9 +34,8 @@ WAIT_MS = 60_000
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All tests of a run share one event loop, in which their browsers live; all but the smoke test are heavy."""
-    folder = Path(__file__).parent
-    for item in items:
-        if item.path.is_relative_to(folder) and isinstance(item, pytest.Function):
+    for item in items_below(Path(__file__).parent, items):
+        if isinstance(item, pytest.Function):
             if iscoroutinefunction(item.obj):
                 item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
             if "built_extension" in item.fixturenames and item.path.name != "test_smoke.py":

@@ -11,6 +11,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Frame, Page
 
 from tests.core.installing import Site
+from tests.support.collected import items_below
 from tests.support.pages import PagePool, cached_page_files
 from tests.webui.mounting import bare_page, mount
 from tests.webui.serving import starting
@@ -26,9 +27,8 @@ OTHER_RULES = ("region", "aria-allowed-role")
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All tests of a run share one browser, which lives in one event loop."""
-    folder = Path(__file__).parent
-    for item in items:
-        if item.path.is_relative_to(folder) and isinstance(item, pytest.Function) and iscoroutinefunction(item.obj):
+    for item in items_below(Path(__file__).parent, items):
+        if isinstance(item, pytest.Function) and iscoroutinefunction(item.obj):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 

@@ -8,7 +8,7 @@ stream. The adapter of pydantic-ai reads what comes out of here.
 import json
 import secrets
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from openai import APIError, AsyncStream
 from openai.types import CompletionUsage
@@ -32,6 +32,9 @@ DETAILS_FIELD = "reasoning_details"
 _DOCUMENT_BYTES = 16 * 1024 * 1024
 _JOINED = ("text", "summary", "data")
 
+_CHOICE = Choice.construct(index=0, delta=None, finish_reason=None)
+_DELTA = ChoiceDelta.construct()
+
 
 class ChatStream:
     """Stands for the SDK's stream of one answer.
@@ -45,12 +48,13 @@ class ChatStream:
         self._source = source
         self._has_done_mark = False
         self._template: ChatCompletionChunk | None = None
+        """The first chunk, without its choices."""
         self._thinking = ThinkingSplitter()
         self._calls = _Calls(offered)  # counts their arguments: the adapter gets them only at the end
         self._details = _ReasoningDetails()
         self._has_text = False
         self._finish_reason: Any = None
-        self._usage: Any = None
+        self._usage: dict[str, Any] | None = None
 
     async def close(self) -> None:
         """End the request."""
@@ -58,30 +62,36 @@ class ChatStream:
 
     async def __aiter__(self) -> AsyncIterator[ChatCompletionChunk]:
         async for chunk in self._read_chunks():
-            self._template = self._template or chunk
-            if read_progress(chunk.model_extra):
+            if self._template is None:
+                self._template = ChatCompletionChunk.construct(**{**chunk, "choices": [], "usage": None})
+            if read_progress(chunk):
                 continue
             self._read_usage(chunk)
-            choice = chunk.choices[0] if chunk.choices else None
-            if choice is None or choice.delta is None:
+            choices = chunk.get("choices")
+            choice: Any = choices[0] if isinstance(choices, list) and choices else None
+            delta = choice.get("delta") if isinstance(choice, dict) else None
+            if not isinstance(delta, dict):
                 continue
-            self._finish_reason = choice.finish_reason or self._finish_reason
-            for delta in self._read_delta(choice.delta):
-                yield self._make_chunk(delta)
+            self._finish_reason = choice.get("finish_reason") or self._finish_reason
+            for part in self._read_delta(delta):
+                yield self._make_chunk(part)
         for delta in self._read_end():
             yield self._make_chunk(delta)
         yield self._make_chunk({}, finish_reason=self._find_finish_reason())
-        if self._usage is not None:
-            yield self._make_chunk(None, usage=self._usage)
+        if self._usage is not None and self._template is not None:
+            yield self._template.model_copy(update={"usage": CompletionUsage.construct(**self._usage)})
 
-    async def _read_chunks(self) -> AsyncIterator[ChatCompletionChunk]:
+    async def _read_chunks(self) -> AsyncIterator[dict[str, Any]]:
         content_type = self._source.response.headers.get("content-type", "")
         if content_type.partition(";")[0].strip().lower() == "application/json":
             yield await self._read_document()
             return
         self._watch_done_mark()
-        async for chunk in self._source:
-            yield chunk
+        # as parsed JSON: for the SDK, making its object of a chunk takes longer than all else that happens to a word
+        self._source._cast_to = object  # type: ignore[assignment]  # noqa: SLF001 - no argument of the request does it
+        async for chunk in cast("AsyncStream[Any]", self._source):
+            if isinstance(chunk, dict):
+                yield chunk
 
     def _watch_done_mark(self) -> None:
         """Note whether the server ended its stream: the SDK does not tell that from a closed connection."""
@@ -94,7 +104,7 @@ class ChatStream:
 
         self._source._iter_events = iter_events  # type: ignore[method-assign]  # noqa: SLF001 - as above
 
-    async def _read_document(self) -> ChatCompletionChunk:
+    async def _read_document(self) -> dict[str, Any]:
         """Read an answer that came as one JSON document, though a stream was requested.
 
         Raises:
@@ -118,20 +128,17 @@ class ChatStream:
         calls = message.get("tool_calls")
         delta = {**message, "tool_calls": [{"index": n, **call} for n, call in enumerate(calls)] if calls else None}
         whole = {"index": 0, "delta": delta, "finish_reason": choice.get("finish_reason")}
-        return ChatCompletionChunk.construct(**{**document, "choices": [whole]})
+        return {**document, "choices": [whole]}
 
-    def _read_usage(self, chunk: ChatCompletionChunk) -> None:
+    def _read_usage(self, chunk: Mapping[str, Any]) -> None:
         """Remember the tokens that a chunk reports; servers that report them repeatedly send the sum so far."""
-        if chunk.usage is not None:
-            self._usage = chunk.usage
-            return
-        own = (chunk.model_extra or {}).get("x_groq")  # Groq's field, the only report unless one is requested
-        usage = own.get("usage") if isinstance(own, dict) else None
+        own = chunk.get("x_groq")  # Groq's field, the only report unless one is requested
+        usage = chunk.get("usage") or (own.get("usage") if isinstance(own, dict) else None)
         if isinstance(usage, dict):
-            self._usage = CompletionUsage.construct(**usage)
+            self._usage = usage
 
-    def _read_delta(self, delta: ChoiceDelta) -> list[dict[str, Any]]:
-        fields = {**delta.__dict__, **(delta.model_extra or {})}
+    def _read_delta(self, delta: Mapping[str, Any]) -> list[dict[str, Any]]:
+        fields = dict(delta)
         self._calls.add_all(fields.pop("tool_calls", None))
         self._calls.add_legacy(fields.pop("function_call", None))
         self._details.add_all(fields.pop(DETAILS_FIELD, None))
@@ -169,16 +176,11 @@ class ChatStream:
             return "tool_calls"
         return "stop" if self._has_text and not self._calls else None
 
-    def _make_chunk(
-        self, delta: Mapping[str, Any] | None, *, finish_reason: Any = None, usage: Any = None
-    ) -> ChatCompletionChunk:
-        choice = (
-            None
-            if delta is None
-            else Choice.construct(index=0, delta=ChoiceDelta.construct(**delta), finish_reason=finish_reason)
-        )
-        head = {} if self._template is None else {**self._template.__dict__}
-        return ChatCompletionChunk.construct(**{**head, "choices": [] if choice is None else [choice], "usage": usage})
+    def _make_chunk(self, delta: Mapping[str, Any], *, finish_reason: Any = None) -> ChatCompletionChunk:
+        # copies, because the SDK's own constructors look at the type of each field
+        choice = _CHOICE.model_copy(update={"delta": _DELTA.model_copy(update=delta), "finish_reason": finish_reason})
+        template = self._template or ChatCompletionChunk.construct()
+        return template.model_copy(update={"choices": [choice]})
 
 
 class _Calls:
@@ -199,10 +201,11 @@ class _Calls:
         return bool(self._calls) and all(call.is_whole for call in self._list_calls())
 
     def add_all(self, pieces: Any) -> None:
-        for piece in pieces or ():
-            fields = piece if isinstance(piece, dict) else {**piece.__dict__, **(piece.model_extra or {})}
-            call = self._add(fields.get("index"), fields.get("id"), fields.get("function"))
-            call.extra |= {name: value for name, value in fields.items() if name not in _KNOWN and value is not None}
+        for piece in pieces if isinstance(pieces, list) else ():
+            if not isinstance(piece, dict):
+                continue
+            call = self._add(piece.get("index"), piece.get("id"), piece.get("function"))
+            call.extra |= {name: value for name, value in piece.items() if name not in _KNOWN and value is not None}
 
     def add_legacy(self, function: Any) -> None:
         """Add a call in the form before there were several in one answer."""
@@ -210,7 +213,7 @@ class _Calls:
             self._add(0, None, function)
 
     def _add(self, index: Any, call_id: Any, function: Any) -> "_Call":
-        fields = function if isinstance(function, dict) else {} if function is None else function.__dict__
+        fields = function if isinstance(function, dict) else {}
         name = _text_or_empty(fields.get("name"))
         arguments = fields.get("arguments")
         if isinstance(arguments, dict):

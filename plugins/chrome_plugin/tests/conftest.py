@@ -23,6 +23,7 @@ from agentcore.api import Text, ToolError, ToolResult
 from agentcore.testing import RunningHost
 from agentcore.testing.hosting import HostPlan, running_host
 from tests import programs
+from tests.support.collected import items_below
 
 _HERE = Path(__file__).parent
 
@@ -44,9 +45,10 @@ site_module, manual_module, elsewhere_module = _beside("site"), _beside("manual"
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that share a host and its browser run in the event loop that these live in, and before the other ones."""
     # sorted by this key, all other tests stay where they are: those of this folder follow one another
-    items.sort(key=lambda item: item.path.is_relative_to(_HERE) and _starts_hosts(getattr(item, "module", None)))
-    for item in items:
-        if item.path.is_relative_to(_HERE) and isinstance(item, pytest.Function) and iscoroutinefunction(item.obj):
+    own = set(items_below(_HERE, items))
+    items.sort(key=lambda item: item in own and _starts_hosts(getattr(item, "module", None)))
+    for item in own:
+        if isinstance(item, pytest.Function) and iscoroutinefunction(item.obj):
             loop_scope = "module" if _starts_hosts(item.module) else "session"
             item.add_marker(pytest.mark.asyncio(loop_scope=loop_scope), append=False)
 

@@ -173,6 +173,31 @@ async def test_nats_that_is_killed_under_load_loses_no_call_and_runs_none_twice(
 
 
 @pytest.mark.more
+async def test_host_that_finds_nats_again_later_than_the_server_keeps_what_it_has(farm):
+    await farm.host("late")
+    server = await farm.server()
+    await members_running(server, "late")
+    assert await counted(server) == 1
+    await farm.host("other")
+    await members_running(server, "other")
+    await farm.nats.kill()
+    farm.workers["late"].send(signal.SIGSTOP)
+    await farm.nats.start()
+    await wait_until(lambda: _drains(server, "farm.other"))
+    await farm.workers["other"].kill()
+    await wait_until(lambda: "host_died" in str(server.log))
+    assert "farm.late" not in str([line for line in server.log if line["event"] == "host_died"])
+    farm.workers["late"].send(signal.SIGCONT)
+    await server.host_is("farm.late", "running")
+    assert await counted(server) == 2
+
+
+async def _drains(server, name):
+    """Whether a host does what it was told, and so was heard."""
+    return "error" not in await server.post(f"/api/hosts/{name}/drain", on=True)
+
+
+@pytest.mark.more
 async def test_next_start_of_a_killed_server_finds_what_is_its_own(farm):
     await farm.host("one")
     server = await farm.server()

@@ -14,6 +14,7 @@ from playwright.async_api import Browser, BrowserContext, Page
 from agentcore.testing import ServerClient
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import running_server
+from tests.support.collected import items_below
 from tests.support.waiting import wait_until
 
 _HERE = Path(__file__).parent
@@ -25,8 +26,8 @@ OpenPage = Callable[..., Awaitable[Page]]
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All tests of a run share one browser, which lives in one event loop."""
-    for item in items:
-        if item.path.is_relative_to(_HERE) and isinstance(item, pytest.Function) and iscoroutinefunction(item.obj):
+    for item in items_below(_HERE, items):
+        if isinstance(item, pytest.Function) and iscoroutinefunction(item.obj):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 

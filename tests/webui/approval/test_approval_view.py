@@ -11,7 +11,7 @@ from agentcore.api import CallPreview, tool
 from agentcore.config.app_json import ApprovalRule
 from agentcore.limits import EDITS_KEPT
 from tests.server.approving import UNFORESEEN, Notes, let_wait
-from tests.webui.approval.pressing import TRAY, open_tray, press
+from tests.webui.approval.pressing import TRAY, open_tray, press, read
 from tests.webui.approval.viewing import approval_view, approve, both, card, is_undecided, misplaced, verdict
 from tests.webui.serving import DESKTOP, PHONE
 
@@ -373,9 +373,8 @@ async def test_approval_waits_until_the_last_line_of_what_will_happen_was_seen_o
     await expect(page.get_by_text("Look through all of it first")).to_be_visible()
     await approve(page).tap(force=True)
     assert is_undecided(ui, call_id)
-    last = card(page).get_by_role("cell", name="line 59")
-    await last.evaluate("(line) => line.scrollIntoView({block: 'center'})")
-    await approve(page).and_(page.locator('[aria-disabled="false"]')).tap()
+    await read(card(page), approve(page))
+    await approve(page).tap()
     assert (await verdict(ui, call_id)).approved
 
 

@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 
 from tests import programs
+from tests.support.collected import items_below
 from tests.webui.engines.firefox import running_firefox
 from tests.webui.engines.page import Page
 from tests.webui.engines.webkit import running_webkit
@@ -24,9 +25,8 @@ ENGINES = {
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """They are as slow as they are seldom needed."""
-    for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker("more")
+    for item in items_below(Path(__file__).parent, items):
+        item.add_marker("more")
 
 
 @pytest_asyncio.fixture(params=ENGINES, scope="session", loop_scope="session")

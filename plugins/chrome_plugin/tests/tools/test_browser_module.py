@@ -108,6 +108,15 @@ async def test_screenshot_is_an_artifact_a_file_or_the_picture_itself(act, site,
     assert set(inline.data) >= {"mime", "dataBase64", "resourceId"}
 
 
+async def test_model_is_sent_the_picture_itself_once(act, site, session, host):
+    await act("browser_navigate", url=site.url("/"))
+    (page,) = host.host.resources.list(session_id=session)
+    result = await host.told("browser_screenshot", resourceId=page.resource_id, inline=True)
+    assert [type(block) for block in result.blocks()].count(Image) == 1
+    assert result.data["mime"] == "image/png"
+    assert "dataBase64" not in result.data
+
+
 @pytest.mark.more
 @pytest.mark.spec("K9")
 @pytest.mark.parametrize(

@@ -33,6 +33,9 @@ log = structlog.get_logger(__name__)
 DEAD_SECONDS = 2.5
 """After this time without an announcement, while NATS is reachable, a host counts as dead."""
 
+RETURN_SECONDS = 10.0
+"""The same for a host that was not heard since NATS is reachable again: hosts find NATS later than this server."""
+
 MEMBERS = 500
 _FORGOTTEN_SECONDS = 600.0
 _LOOK_SECONDS = 0.25
@@ -156,10 +159,12 @@ class Pool:
         member.handle_announcement(said)
 
     def _check_dead_hosts(self) -> None:
+        up_s = asyncio.get_running_loop().time() - self.nats.up_since
         for name, member in list(self._members.items()):
-            if member.silent_s > DEAD_SECONDS and not member.host.is_lost:
+            limit_s = RETURN_SECONDS if member.silent_s > up_s else DEAD_SECONDS
+            if min(member.silent_s, up_s) > limit_s and not member.host.is_lost:
                 log.warning("host_died", host=f"{self.name}.{name}", silent_s=round(member.silent_s, 1))
-                member.host.mark_dead(f"host '{self.name}.{name}' gave no sign of life for {DEAD_SECONDS:g} s")
+                member.host.mark_dead(f"host '{self.name}.{name}' gave no sign of life for {limit_s:g} s")
             elif member.silent_s > _FORGOTTEN_SECONDS:
                 del self._members[name]
                 self._group.remove_host(name)

@@ -127,10 +127,12 @@ async def browser_screenshot(
             fields = {"path": shown, "mime": picture.mime, "picture": picture.to_json()}
             output = ToolOutput(f"Wrote {shown} ({len(picture.data):,} bytes).", fields)
         elif inline:
-            picture = await reduce_for_model(tab, picture, options) if is_model else picture
+            if is_model:  # it sees the image block: the same bytes as text would only be in its way
+                picture = await reduce_for_model(tab, picture, options)
+                return show_picture(tab, ToolOutput("", {"mime": picture.mime, "picture": picture.to_json()}), picture)
             encoded = b64encode(picture.data).decode("ascii")
-            output = ToolOutput("", {"mime": picture.mime, "dataBase64": encoded, "picture": picture.to_json()})
-            return show_picture(tab, output, picture) if is_model else with_image(output, picture)
+            fields = {"mime": picture.mime, "dataBase64": encoded, "picture": picture.to_json()}
+            return with_image(ToolOutput("", fields), picture)
         else:
             output = await save_artifact(ctx, picture.data, picture.mime, f"{tab.name_for(ctx)}.{format}")
             output = output.with_more(ToolOutput("", {"picture": picture.to_json()}))
