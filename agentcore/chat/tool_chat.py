@@ -92,9 +92,9 @@ class ToolChat:
         engine = await self._turns.load_engine()
         sub_agents = importlib.import_module("agentcore.chat.turn.sub_agent")
         system = await plan_system(self._core, session)
-        wish = sub_agents.SubAgentTask(prompt, tools, sub_agents.read_budget(budget, agent), agent, choice, system)
+        request = sub_agents.SubAgentTask(prompt, tools, sub_agents.read_budget(budget, agent), agent, choice, system)
         work = sub_agents.SubAgent(self._core, engine, call, self._turns.open_stream(call.session_id))
-        report: str = await work.run(wish)
+        report: str = await work.run(request)
         return report
 
     async def _compact_session(self, session_id: str, summary: str | None, keep_turns: int) -> tuple[int, str]:

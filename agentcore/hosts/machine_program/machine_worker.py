@@ -4,9 +4,11 @@ import asyncio
 import platform
 import secrets
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import structlog
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
 
 from agentcore.core.declarations.module_messages import read_answer
 from agentcore.core.events import Event
@@ -15,13 +17,45 @@ from agentcore.core.module_code.module_error import log_failure
 from agentcore.core.module_code.ownership import OWNER
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.hosts.machine_program.server_messages import HelloReply, Origins, PairCode, PairKey
 from agentcore.hosts.wire.peer import Message, OnMessage, OnRequest, Peer
 from agentcore.hosts.worker.hosted_module import Member
 from agentcore.hosts.worker.module_environment import HostSurroundings
-from agentcore.hosts.worker.remote_runtime import RemoteRuntime
 from agentcore.hosts.worker.worker import Worker, failure_to_wire
 from agentcore.limits import HOOK_SECONDS
+
+
+class _ServerMessage(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, alias_generator=to_camel)
+
+
+class Origins(_ServerMessage):
+    """The server's own addresses, which browsers of this host must not open."""
+
+    own_origins: list[str]
+
+
+class HelloReply(Origins):
+    """A server has accepted a host.
+
+    Args:
+        keep_minutes: How long to keep resources without a server, by type of resource; empty name: all others.
+    """
+
+    keep_minutes: dict[str, Annotated[float, Field(gt=0)]]
+
+
+class PairCode(_ServerMessage):
+    """The code that the user enters at the server to pair this host."""
+
+    code: Annotated[str, Field(min_length=1, max_length=100)]
+    expires_at: int
+
+
+class PairKey(_ServerMessage):
+    """The user has paired this host: its key from now on."""
+
+    key: Annotated[str, Field(min_length=20, max_length=1_000, pattern=r"^achk_[A-Za-z0-9_-]+$")]
+
 
 log = structlog.get_logger(__name__)
 
@@ -80,19 +114,7 @@ class MachineWorker(Worker):
         Raises:
             BaseException: Raised by the module; `TimeoutError`: it took too long.
         """
-        assert self._surroundings is not None  # noqa: S101 - given from the start
-        runtime = RemoteRuntime(  # type: ignore[abstract]  # its operations are made from the table
-            member.name,
-            member.number,
-            settings,
-            claims=member.manifest.claims,
-            line=self.line,
-            surroundings=self._surroundings,
-            resources=self._resources,
-            routes=self._routes,
-        )
-        await self._surroundings.restore_control_files()
-        await self._stays.start_run(member)
+        runtime = await self._prepare_start(member, settings)
         await run_contained(member.init(runtime), limit_s, f"init:{member.name}", member.name)
         defining = member.collect_definitions()
         self._tools[member.number] = await run_contained(defining, HOOK_SECONDS, f"tools:{member.name}", member.name)
@@ -200,19 +222,19 @@ class MachineWorker(Worker):
         member = self._require_member(message["module"])
         handler = None if member.runtime is None else member.runtime.answers_hosts
         if handler is None:
-            said = f"module {member.name!r} answers nothing that it is asked there"
-            raise ToolError("host_has_no_module", said, host=self._name, module=member.name)
+            text = f"module {member.name!r} answers nothing that it is asked there"
+            raise ToolError("host_has_no_module", text, host=self._name, module=member.name)
         data = None if message["blob"] is None else self.line.peer.pop_blob(message["blob"])
         OWNER.set(member.name)
         try:
-            answer, piece = read_answer(await handler(message["request"], data))
+            answer, chunk = read_answer(await handler(message["request"], data))
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             if not isinstance(exc, ToolError):
                 log_failure(log, "answer_failed", exc, module=member.name)
             return {"failed": failure_to_wire(exc)}
-        return {"answer": answer, "blob": None if piece is None else await self.line.peer.send_blob(piece)}
+        return {"answer": answer, "blob": None if chunk is None else await self.line.peer.send_blob(chunk)}
 
     def _handle_hello_reply(self, message: Message) -> None:
         """Send the server, which knows this host's modules now, the state of each and the existing resources."""

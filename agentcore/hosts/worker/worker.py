@@ -204,7 +204,6 @@ class Worker:
         return await asyncio.to_thread(member.check_settings, message["values"])
 
     async def _start_module(self, member: Member, values: dict[str, Any]) -> dict[str, Any]:
-        assert self._surroundings is not None  # noqa: S101 - the server greets first
         try:
             if member.runtime is not None:
                 if member.settings == values:
@@ -213,18 +212,7 @@ class Worker:
                     return {}
                 await member.shutdown()
             settings = await asyncio.to_thread(member.settings_of, values)
-            runtime = RemoteRuntime(  # type: ignore[abstract]  # its operations are made from the table
-                member.name,
-                member.number,
-                settings,
-                claims=member.manifest.claims,
-                line=self.line,
-                surroundings=self._surroundings,
-                resources=self._resources,
-                routes=self._routes,
-            )
-            await self._surroundings.restore_control_files()
-            await self._stays.start_run(member)
+            runtime = await self._prepare_start(member, settings)
             await member.init(runtime)
             member.settings = values
         except asyncio.CancelledError:
@@ -232,6 +220,27 @@ class Worker:
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             return {"failed": failure_to_wire(exc)}
         return {}
+
+    async def _prepare_start(self, member: Member, settings: Any) -> RemoteRuntime:
+        """Return the runtime for a module's `init`, with what an earlier process left in order.
+
+        Args:
+            settings: Validated.
+        """
+        assert self._surroundings is not None  # noqa: S101 - the server greets first
+        runtime = RemoteRuntime(  # type: ignore[abstract]  # its operations are made from the table
+            member.name,
+            member.number,
+            settings,
+            claims=member.manifest.claims,
+            line=self.line,
+            surroundings=self._surroundings,
+            resources=self._resources,
+            routes=self._routes,
+        )
+        await self._surroundings.restore_control_files()
+        await self._stays.start_run(member)
+        return runtime
 
     async def _stop_module(self, number: int) -> dict[str, Any]:
         member = self._members.pop(number, None)
