@@ -175,8 +175,8 @@ class Hosts:
             raise host_in_pool(name)
         await self.machines.unpair_host(name)
 
-    async def member_for(self, pool: str, session_id: str, *, needs_room: bool) -> str:
-        return await self._pools[pool].member_for(session_id, needs_room=needs_room)
+    async def find_pool_host(self, pool: str, session_id: str, *, needs_room: bool) -> str:
+        return await self._pools[pool].find_pool_host(session_id, needs_room=needs_room)
 
     async def ask_machine(
         self, host: str, module: str, request: Mapping[str, Any], data: bytes | None

@@ -18,7 +18,7 @@ from agentcore.core.module_code.ownership import OWNER
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.hosts.wire.peer import Message, OnMessage, OnRequest, Peer
-from agentcore.hosts.worker.hosted_module import Member
+from agentcore.hosts.worker.hosted_module import HostedModule
 from agentcore.hosts.worker.module_environment import HostSurroundings
 from agentcore.hosts.worker.worker import Worker, failure_to_wire
 from agentcore.limits import HOOK_SECONDS
@@ -105,7 +105,7 @@ class MachineWorker(Worker):
         self._keep_s: Mapping[str, float] = {}
         self._timers: list[asyncio.TimerHandle] = []
 
-    async def start_own_module(self, member: Member, settings: Any, limit_s: float) -> None:
+    async def start_own_module(self, hosted: HostedModule, settings: Any, limit_s: float) -> None:
         """Start a module and serve it.
 
         Args:
@@ -114,16 +114,16 @@ class MachineWorker(Worker):
         Raises:
             BaseException: Raised by the module; `TimeoutError`: it took too long.
         """
-        runtime = await self._prepare_start(member, settings)
-        await run_contained(member.init(runtime), limit_s, f"init:{member.name}", member.name)
-        defining = member.collect_definitions()
-        self._tools[member.number] = await run_contained(defining, HOOK_SECONDS, f"tools:{member.name}", member.name)
-        member.settings = {}
-        self._members[member.number] = member
+        runtime = await self._prepare_start(hosted, settings)
+        await run_contained(hosted.init(runtime), limit_s, f"init:{hosted.name}", hosted.name)
+        defining = hosted.collect_definitions()
+        self._tools[hosted.number] = await run_contained(defining, HOOK_SECONDS, f"tools:{hosted.name}", hosted.name)
+        hosted.settings = {}
+        self._hosted_modules[hosted.number] = hosted
 
-    async def stop_failed_module(self, member: Member) -> None:
+    async def stop_failed_module(self, hosted: HostedModule) -> None:
         """Stop a module that did not start."""
-        await member.shutdown()
+        await hosted.shutdown()
 
     def watch_resources(self, tell: Callable[[Event], None]) -> None:
         """Report each change of a resource here; see `WorkerResources.watch_changes`."""
@@ -140,8 +140,8 @@ class MachineWorker(Worker):
     def tools(self) -> dict[str, list[str]]:
         """The names of the tools of each module."""
         return {
-            member.name: [str(tool.get("name")) for tool in self._tools[number]["tools"]]
-            for number, member in self._members.items()
+            hosted.name: [str(tool.get("name")) for tool in self._tools[number]["tools"]]
+            for number, hosted in self._hosted_modules.items()
         }
 
     def attach(self, transport: Any, on_end: Callable[[str], None]) -> Peer:
@@ -208,7 +208,7 @@ class MachineWorker(Worker):
                     "instructions": "" if each.runtime is None else each.runtime.instructions,
                     **self._tools[each.number],
                 }
-                for each in self._members.values()
+                for each in self._hosted_modules.values()
             ],
             "failed": [{"name": name, "reason": reason} for name, reason in self.failed.items()],
             "calls": self._list_calls(),
@@ -219,20 +219,20 @@ class MachineWorker(Worker):
 
     async def _answer_module_request(self, message: Message) -> Any:
         """Have a module answer what the same module on the server asks."""
-        member = self._require_member(message["module"])
-        handler = None if member.runtime is None else member.runtime.answers_hosts
+        hosted = self._require_module(message["module"])
+        handler = None if hosted.runtime is None else hosted.runtime.answers_hosts
         if handler is None:
-            text = f"module {member.name!r} answers nothing that it is asked there"
-            raise ToolError("host_has_no_module", text, host=self._name, module=member.name)
+            text = f"module {hosted.name!r} answers nothing that it is asked there"
+            raise ToolError("host_has_no_module", text, host=self._name, module=hosted.name)
         data = None if message["blob"] is None else self.line.peer.pop_blob(message["blob"])
-        OWNER.set(member.name)
+        OWNER.set(hosted.name)
         try:
             answer, chunk = read_answer(await handler(message["request"], data))
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             if not isinstance(exc, ToolError):
-                log_failure(log, "answer_failed", exc, module=member.name)
+                log_failure(log, "answer_failed", exc, module=hosted.name)
             return {"failed": failure_to_wire(exc)}
         return {"answer": answer, "blob": None if chunk is None else await self.line.peer.send_blob(chunk)}
 
@@ -242,10 +242,10 @@ class MachineWorker(Worker):
         greeting = HelloReply.model_validate(message)
         self._surroundings.own_origins.declare("server", greeting.own_origins)
         self._keep_s = {kind: minutes * 60 for kind, minutes in greeting.keep_minutes.items()}
-        for member in self._members.values():
-            if member.runtime is not None:
-                member.runtime.resend_state()
-            self._resources.resend_resources(member.name, member.number)
+        for hosted in self._hosted_modules.values():
+            if hosted.runtime is not None:
+                hosted.runtime.resend_state()
+            self._resources.resend_resources(hosted.name, hosted.number)
         self.line.send_message({"type": "hello.done"})
         self.on_greeted()
 

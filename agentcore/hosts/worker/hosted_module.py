@@ -41,7 +41,7 @@ FILES_BYTES = 32 * 1024 * 1024
 """All files together that a module shows in the page."""
 
 
-class Member:
+class HostedModule:
     """One start of a module.
 
     Args:

@@ -51,7 +51,7 @@ def _read_transport(value: object) -> object:
     return _TRANSPORTS.get(plain, plain)
 
 
-class LoginSettings(BaseModel):
+class LoginSettings(BaseModel, defer_build=True):
     """How a person logs in at a server; all of it is for servers that want something special there."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -86,7 +86,7 @@ class LoginSettings(BaseModel):
         return self.client_id if is_address else None
 
 
-class AgentcoreOptions(BaseModel):
+class AgentcoreOptions(BaseModel, defer_build=True):
     """What agentcore is to make of a server; stands in its block, which stays valid for other clients."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -155,7 +155,7 @@ class AgentcoreOptions(BaseModel):
     ] = CALL_SECONDS
 
 
-class ServerBlock(BaseModel):
+class ServerBlock(BaseModel, defer_build=True):
     """One server: a command that is started here, or an address."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)

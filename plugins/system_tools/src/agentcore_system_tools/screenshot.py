@@ -17,7 +17,7 @@ _LEAST_PIXELS = 64
 _PIXELS_LIMIT = 1_000_000  # no screen is larger
 
 
-class Region(BaseModel, extra="forbid", json_schema_extra=known_to_models()):
+class Region(BaseModel, defer_build=True, extra="forbid", json_schema_extra=known_to_models()):
     """A part of a display, or of the whole screen, in pixels from its upper left corner."""
 
     x: int = Field(ge=0, le=_PIXELS_LIMIT, description="Pixels from the left.", json_schema_extra=known_to_models())

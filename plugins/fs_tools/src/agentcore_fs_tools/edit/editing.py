@@ -15,7 +15,7 @@ _JOINED_PLACES = 10_000
 """Replacements joined at a time: one object for each of millions would need a hundred times the memory of the text."""
 
 
-class Edit(BaseModel, extra="forbid", frozen=True, json_schema_extra=known_to_models()):
+class Edit(BaseModel, defer_build=True, extra="forbid", frozen=True, json_schema_extra=known_to_models()):
     """One replacement."""
 
     old: Annotated[
