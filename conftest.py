@@ -69,8 +69,8 @@ OUTSIDE = (
     *("plugins/mcp_servers/", "plugins/nats_hosts/", "plugins/shell_tools/", "plugins/system_tools/"),
 )
 """Where tests start processes: commands, browsers, `rg`, `git`, sandboxes, desktops."""
-STARTING = {"browser", "start_server", "small_disk", "provider"}
-"""Fixtures that start processes, or have libraries of providers loaded, which takes longer than most tests."""
+STARTING = {"browser", "start_server", "small_disk"}
+"""Fixtures that start processes."""
 OUTSIDE_PREFIXES = tuple(f"{ROOT}/{place}" for place in OUTSIDE)
 HEAVY = ("tests/extension/", "tests/webui/engines/")
 """Folders whose conftest marks tests as `more`."""
@@ -107,24 +107,36 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if IS_ISOLATED and (stays := item.get_closest_marker("in_server")) is not None:
             item.add_marker(pytest.mark.skip(reason=f"in the server only: {stays.args[0]}"))
-        if _is_fast(item):
-            item.add_marker("fast")
+        if _stays_in_process(item):
+            item.add_marker("one_process")
+            if _is_fast(item):
+                item.add_marker("fast")
 
 
 def pytest_collection_finish() -> None:
     gc.freeze()  # else each full collection of garbage walks through some thousand tests and all modules
 
 
-def _is_fast(item: pytest.Item) -> bool:
-    """Whether a test starts neither a browser nor another process, and tries few examples, none of them long."""
+def _stays_in_process(item: pytest.Item) -> bool:
+    """Whether a test starts neither a browser nor another process; heavy ones are not told apart."""
     return not (
         IS_ISOLATED
         or str(item.path).startswith(OUTSIDE_PREFIXES)
         or STARTING.intersection(getattr(item, "fixturenames", ()))
         or "subprocess" in vars(getattr(item, "module", item))
-        or is_hypothesis_test(getattr(item, "obj", None))
-        or item.get_closest_marker("more")
         or item.get_closest_marker("processes")
+        or item.get_closest_marker("more")
+    )
+
+
+def _is_fast(item: pytest.Item) -> bool:
+    """Whether a test that stays in its process tries few examples, none of them long.
+
+    The libraries of providers take longer to load than most tests.
+    """
+    return not (
+        "provider" in getattr(item, "fixturenames", ())
+        or is_hypothesis_test(getattr(item, "obj", None))
         or item.get_closest_marker("slow")
     )
 
@@ -146,7 +158,7 @@ def _without_processes() -> Iterator[None]:
     """A block in which a process that is started fails. An audit hook would run when frames are read, too."""
 
     def refuse(*arguments: Any, **options: Any) -> None:
-        raise AssertionError(f"a fast test starts no process: {arguments!r}")
+        raise AssertionError(f"a test without the marker `processes` starts no process: {arguments!r}")
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(subprocess.Popen, "_execute_child", refuse)
@@ -157,7 +169,7 @@ def _without_processes() -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Hold fast tests to what they are, and end the process at a test that hangs, with what it waits for.
+    """Hold tests of one process to what they are, and end the process at a test that hangs, with what it waits for.
 
     The run goes on in a new process, and the test has failed. Nothing less ends it for certain: it may hang where it
     takes down what it set up, or where no exception is heard.
@@ -166,7 +178,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     ending.daemon = True
     ending.start()
     try:
-        with _without_processes() if item.get_closest_marker("fast") else nullcontext():
+        with _without_processes() if item.get_closest_marker("one_process") else nullcontext():
             return (yield)
     finally:
         ending.cancel()

@@ -1,6 +1,6 @@
 """Run `make test` as on a bare machine: as an ordinary user, in a new clone, without the programs that some tests need.
 
-Fast tests are left out: they start no program, and run under each version of Python elsewhere.
+Tests that stay in one process are left out: they start no program, and run elsewhere.
 
 Usage, as root on Linux: python3 .ci/bare_machine.py [--below FOLDER] [--show PROGRAM]... [ARGS OF PYTEST...]
 
@@ -129,7 +129,7 @@ def main() -> int:
             "TMPDIR": str(temporary),
         }
         as_user = ["setpriv", f"--reuid={number}", f"--regid={number}", "--clear-groups", "--no-new-privs"]
-        make = ["make", "--no-print-directory", "test", f"ARGS=-m 'not more and not fast' {' '.join(arguments)}"]
+        make = ["make", "--no-print-directory", "test", f"ARGS=-m 'not more and not one_process' {' '.join(arguments)}"]
         return subprocess.run(
             [*as_user, *make], check=False, cwd=clone, env=environment, stdin=subprocess.DEVNULL
         ).returncode

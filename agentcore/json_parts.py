@@ -45,9 +45,9 @@ class JsonParts:
         text = data[:-1] if is_half else data
         if b"\\" in text:
             text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
-        pieces = text.split(b'"')
-        outside = b"".join(pieces[self._is_in_string :: 2])
-        self._is_in_string ^= len(pieces) % 2 == 0
+        chunks = text.split(b'"')
+        outside = b"".join(chunks[self._is_in_string :: 2])
+        self._is_in_string ^= len(chunks) % 2 == 0
         self.count += sum(outside.count(each) for each in _SEPARATORS)
 
 

@@ -72,11 +72,6 @@ class Operation:
         return self.function.__name__
 
     @functools.cached_property
-    def is_awaited(self) -> bool:
-        """True if the caller waits for the answer; False: it is a notice."""
-        return inspect.iscoroutinefunction(self.function)
-
-    @functools.cached_property
     def signature(self) -> inspect.Signature:
         """The signature of the method without `self`, with types in place of their names."""
         found = inspect.signature(self.function, eval_str=True)

@@ -739,8 +739,10 @@ class Sessions:
         for row in reversed(await self._chats.load_history(session_id)):
             if row.kind == "said" and number in {None, row.number} and transcript.prompt_of(row) is not None:
                 return row
-        said = "nothing was said in this session yet" if number is None else f"message {number} is none of a person's"
-        raise ToolError("message_not_found", said, number=number)
+        message = (
+            "nothing was said in this session yet" if number is None else f"message {number} is none of a person's"
+        )
+        raise ToolError("message_not_found", message, number=number)
 
     def _list_waiting_calls(self, row: ChatSessionRow, stored: Mapping[str, list[str]]) -> list[str]:
         return [*stored.get(row.session_id, []), *self._turns.list_waiting_inner_calls(row.session_id)]

@@ -303,8 +303,8 @@ class ChatSettings:
                 {"path": ".".join(map(str, error["loc"])), "message": error["msg"]}
                 for error in exc.errors(include_url=False, include_context=False, include_input=False)
             ]
-            said = "; ".join(f"{error['path']}: {error['message']}" for error in errors[:3])
-            message = f"models, providers or agents of app.json are not as expected: {said}"
+            text = "; ".join(f"{error['path']}: {error['message']}" for error in errors[:3])
+            message = f"models, providers or agents of app.json are not as expected: {text}"
             raise ToolError("invalid_settings", message, errors=errors[:20]) from None
 
     @property

@@ -92,9 +92,9 @@ class ToolChat:
         engine = await self._turns.load_engine()
         sub_agents = importlib.import_module("agentcore.chat.turn.sub_agent")
         system = await plan_system(self._core, session)
-        wish = sub_agents.SubAgentTask(prompt, tools, sub_agents.read_budget(budget, agent), agent, choice, system)
+        request = sub_agents.SubAgentTask(prompt, tools, sub_agents.read_budget(budget, agent), agent, choice, system)
         work = sub_agents.SubAgent(self._core, engine, call, self._turns.open_stream(call.session_id))
-        report: str = await work.run(wish)
+        report: str = await work.run(request)
         return report
 
     async def _compact_session(self, session_id: str, summary: str | None, keep_turns: int) -> tuple[int, str]:
@@ -104,7 +104,7 @@ class ToolChat:
         settings = self._settings()
         choice = settings.choose_model(session.model or None, settings.get_agent(session.agent_id))
         engine = await self._turns.load_engine()
-        compaction = importlib.import_module("agentcore.chat.turn.compaction")
+        compaction = importlib.import_module("agentcore.chat.turn.compaction.on_demand")
         stream = self._turns.open_stream(session_id)
         result = await compaction.compact_session(
             self._core, engine, choice, stream, session, summary=summary, keep_turns=keep_turns

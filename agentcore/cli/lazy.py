@@ -1,8 +1,6 @@
 """A click group that answers `--help` and completion from a table, and imports a command only when it runs."""
 
-import gc
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -23,16 +21,6 @@ class LazyCommand(NamedTuple):
 
     target: str
     short_help: str
-
-
-@contextmanager
-def quick_imports() -> Iterator[None]:
-    """Disable garbage collection while importing many packages: imports create no garbage and run faster without it."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 class LazyGroup(click.Group):

@@ -14,5 +14,5 @@ def without_comments(text: str) -> str:
 
 
 def _blank_out(found: re.Match[str]) -> str:
-    piece = found.group()
-    return piece if piece.startswith('"') else _NO_LINE_END.sub(" ", piece)
+    chunk = found.group()
+    return chunk if chunk.startswith('"') else _NO_LINE_END.sub(" ", chunk)

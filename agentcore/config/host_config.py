@@ -45,11 +45,6 @@ class ProcessHostConfig(ConfigModel):
         float, Field(gt=0, le=10_080, description="How long such a one waits for the next server before it ends.")
     ] = 30
 
-    @property
-    def claimed(self) -> tuple[str, ...]:
-        """The modules that run only in this host."""
-        return self.modules
-
     def find_interpreter(self, folder: Path) -> str:
         """Return the program that runs this host.
 
@@ -76,16 +71,6 @@ class RemoteHostConfig(ConfigModel):
             "for each type of resource, such as `terminal`."
         ),
     ] = KEEP_MINUTES
-
-    @property
-    def claimed(self) -> tuple[str, ...]:
-        """Empty: modules on these machines may run in the server as well."""
-        return ()
-
-    @property
-    def survives_restart(self) -> bool:
-        """Always True."""
-        return True
 
     def minutes_by_type(self) -> dict[str, float]:
         """Return how long resources are kept, in minutes, by resource type; the empty name is for all others."""
@@ -116,24 +101,30 @@ else:
     """Configuration of a host of any kind."""
 
 
+def modules_only_in(host: HostConfig) -> tuple[str, ...]:
+    """Return the modules that run in this host and nowhere else; those of other machines may run in the server, too."""
+    return host.modules if isinstance(host, ProcessHostConfig) else ()
+
+
 def check_claims(hosts: Mapping[str, HostConfig]) -> None:
     """Check that each module runs in one host only.
 
     Raises:
         ValidationError: Two hosts claim a module, or one host claims it twice.
     """
-    if faults := list(_second_claims(hosts)):
-        raise ValidationError.from_exception_data("hosts", faults)
+    if problems := list(_second_claims(hosts)):
+        raise ValidationError.from_exception_data("hosts", problems)
 
 
 def _second_claims(hosts: Mapping[str, HostConfig]) -> Iterator[InitErrorDetails]:
     first: dict[str, str] = {}
     for name, host in hosts.items():
-        for number, module in enumerate(host.claimed):
+        modules = modules_only_in(host)
+        for number, module in enumerate(modules):
             other = first.setdefault(module, name)
-            is_first = other == name and module not in host.claimed[:number]
+            is_first = other == name and module not in modules[:number]
             if not is_first:
-                said = f"module {module!r} runs in one host only, and is claimed by {other!r} and {name!r}"
-                told = said if other != name else f"{module!r} listed more than once"
+                message = f"module {module!r} runs in one host only, and is claimed by {other!r} and {name!r}"
+                told = message if other != name else f"{module!r} listed more than once"
                 where = (name, "modules", number)
                 yield InitErrorDetails(type=PydanticCustomError("claimed_twice", told), loc=where, input=module)

@@ -36,8 +36,8 @@ _INPUT = "Input should be "
 
 def problems_of(error: ValidationError, model: Model, values: Any, origins: Origins) -> list[ConfigProblem]:
     """Convert each error of a validation to a problem with its location."""
-    faults = error.errors(include_url=False, include_context=False, include_input=False)
-    return problems_of_faults(faults, model, values, origins)
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    return problems_of_faults(problems, model, values, origins)
 
 
 def problems_of_faults(

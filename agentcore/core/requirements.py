@@ -426,16 +426,10 @@ _LINES = {
     "en": {
         "size": "Download: about {size} MB",
         "command": "In a terminal: {command}",
-        "missing": "{title}: not installed. {purpose}",
-        "fix": "Install it with: {command}{size}",
-        "about": " (about {size} MB)",
     },
     "zh": {
         "size": "下载大小：约 {size} MB",
         "command": "在终端中：{command}",
-        "missing": "{title}：未安装。{purpose}",
-        "fix": "安装命令：{command}{size}",
-        "about": "（约 {size} MB）",
     },
 }
 
@@ -448,25 +442,3 @@ def describe_installation(info: RequirementInfo, locale: str) -> str:
         lines.append(texts["size"].format(size=download_megabytes(info)))
     lines.append(texts["command"].format(command=info.command))
     return "\n".join(line for line in lines if line)
-
-
-def missing_lines(views: Iterable[RequirementView], locale: str) -> list[str]:
-    """Describe what is missing on this machine and the one command that installs it, in two lines for each.
-
-    Args:
-        views: From `Requirements.list_requirements()` or `check()`; those that are met, or concern foreign
-            machines, are left out.
-        locale: `en` or `zh`.
-    """
-    texts = _LINES[locale]
-    lines: list[str] = []
-    for view in views:
-        if view.state != "missing" or view.host:
-            continue
-        info = view.info
-        size = texts["about"].format(size=download_megabytes(info)) if info.download_bytes else ""
-        title = in_language(info.title, locale)
-        purpose = in_language(info.purpose, locale)
-        lines.append(texts["missing"].format(title=title, purpose=purpose))
-        lines.append(texts["fix"].format(command=info.command, size=size))
-    return lines

@@ -42,13 +42,13 @@ def main() -> None:
 def _fit_image(body: bytes, limit_bytes: int) -> None:
     # first the checksums and the end of the file, which decoding skips and providers do not
     Image.open(io.BytesIO(body), formats=_FORMATS).verify()
-    picture = Image.open(io.BytesIO(body), formats=_FORMATS)
-    mime = picture.get_format_mimetype() or ""
-    picture.load()
-    if len(body) <= limit_bytes and max(picture.size) <= EDGE_PIXELS:
-        _write_line({"width": picture.width, "height": picture.height, "mime": mime})
+    image = Image.open(io.BytesIO(body), formats=_FORMATS)
+    mime = image.get_format_mimetype() or ""
+    image.load()
+    if len(body) <= limit_bytes and max(image.size) <= EDGE_PIXELS:
+        _write_line({"width": image.width, "height": image.height, "mime": mime})
         return
-    smaller, body = _shrink_image(picture, limit_bytes)
+    smaller, body = _shrink_image(image, limit_bytes)
     _write_line(
         {"width": smaller.width, "height": smaller.height, "mime": f"image/{smaller.format}", "is_smaller": True}
     )

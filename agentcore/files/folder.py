@@ -1,5 +1,6 @@
 """`Folder`: operations on single names relative to a descriptor, so that no path is resolved twice."""
 
+import ctypes
 import errno
 import fcntl
 import os
@@ -12,7 +13,6 @@ from itertools import islice
 from typing import Literal, Self
 
 from agentcore.files.open_file import OpenFile, regular_file
-from agentcore.files.renaming import rename_new
 from agentcore.late_dataclasses import dataclass
 
 EntryKind = Literal["file", "directory", "symlink", "other"]
@@ -292,7 +292,46 @@ def _check_single_name(name: bytes) -> bytes:
 
 
 def _write_all(fd: int, content: Iterable[bytes | memoryview]) -> None:
-    for piece in content:
-        rest = memoryview(piece)
+    for chunk in content:
+        rest = memoryview(chunk)
         while rest:
             rest = rest[os.write(fd, rest) :]
+
+
+_RENAME_NOREPLACE = 1  # Linux
+_RENAME_EXCL = 4  # macOS
+
+
+def rename_new(old_fd: int, old: bytes, new_fd: int, new: bytes) -> None:
+    """Rename an entry without replacing another: atomically if the system supports it, otherwise after a check.
+
+    Raises:
+        OSError: EEXIST: an entry with the new name exists.
+    """
+    if _rename_exclusive is not None:
+        function, flag = _rename_exclusive
+        if function(old_fd, old, new_fd, new, flag) == 0:
+            return
+        code = ctypes.get_errno()
+        if code not in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
+            raise OSError(code, os.strerror(code))
+    # unsupported by this file system (NFS, some FUSE ones): check first, which leaves a race with other processes
+    with suppress(FileNotFoundError):
+        os.stat(new, dir_fd=new_fd, follow_symlinks=False)
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+    os.rename(old, new, src_dir_fd=old_fd, dst_dir_fd=new_fd)
+
+
+def _find_rename() -> tuple[Callable[..., int], int] | None:
+    library = ctypes.CDLL(None, use_errno=True)
+    name, flag = (
+        ("renameat2", _RENAME_NOREPLACE) if sys.platform.startswith("linux") else ("renameatx_np", _RENAME_EXCL)
+    )
+    function = getattr(library, name, None)
+    if function is None:
+        return None
+    function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    return function, flag
+
+
+_rename_exclusive = _find_rename()

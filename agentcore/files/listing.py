@@ -62,11 +62,13 @@ class WorkspaceFiles:
             if time.monotonic() - self._listed_at > _FRESH_SECONDS:
                 self._listed, self._is_cut = self._list_files()
                 self._listed_at = time.monotonic()
-        wanted = "".join(query.casefold().split())
-        if not wanted:
+        requested = "".join(query.casefold().split())
+        if not requested:
             return self._listed[:limit], self._is_cut
         scored = (
-            (score, -at, found) for at, found in enumerate(self._listed) if (score := _score_match(wanted, found.path))
+            (score, -at, found)
+            for at, found in enumerate(self._listed)
+            if (score := _score_match(requested, found.path))
         )
         best = heapq.nlargest(limit, scored, key=lambda each: each[:2])
         return [found for _, _, found in best], self._is_cut

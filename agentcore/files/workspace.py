@@ -2,7 +2,9 @@
 
 import errno
 import os
+import re
 import stat
+import unicodedata
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from operator import attrgetter
@@ -14,7 +16,6 @@ from agentcore.files import folder, location, open_file
 from agentcore.files.git_leads import GitLeads
 from agentcore.files.location import Root, split_absolute, split_path
 from agentcore.files.names import read_name, show_name
-from agentcore.files.near_paths import find_nearest, find_spelling
 from agentcore.files.os_errors import file_error, file_errors
 from agentcore.files.protection import (
     CONTROL_FILE,
@@ -25,6 +26,7 @@ from agentcore.files.protection import (
     is_repository,
 )
 from agentcore.files.resolver import Resolver
+from agentcore.near_names import near_names
 
 _READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
 _LIST_FLAGS = os.O_RDONLY | os.O_DIRECTORY
@@ -348,9 +350,9 @@ class Workspace:
                         raise _file_changed_error(self.show(place))
 
                 check()
-            pieces = (content,) if isinstance(content, bytes) else content
+            chunks = (content,) if isinstance(content, bytes) else content
             parent.write_file(
-                name, pieces, like=old, mode=mode, overwrite=overwrite, keep_owner=True, before_commit=check
+                name, chunks, like=old, mode=mode, overwrite=overwrite, keep_owner=True, before_commit=check
             )
         return old is None
 
@@ -604,3 +606,34 @@ def _is_same(now: os.stat_result | None, then: os.stat_result) -> bool:
 def _file_changed_error(shown: str) -> ToolError:
     message = f"{shown!r} was changed by somebody else in the meantime and is left as it is; read it again."
     return ToolError("file_changed", message, retryable=True, path=shown)
+
+
+_BLANKS = re.compile(r"[^\S\t\n\r\x1c-\x1f]")
+_MOST = 3
+
+
+def find_spelling(names: Iterable[bytes], wanted: bytes) -> bytes | None:
+    """Return the only name that looks the same: composed and decomposed letters, and kinds of blanks, are equal.
+
+    Args:
+        names: The names in a folder.
+        wanted: The name as written by a caller.
+    """
+    folded = _fold_name(wanted)
+    found = [name for name in names if name == wanted or _fold_name(name) == folded]
+    return wanted if wanted in found else found[0] if len(found) == 1 else None
+
+
+def find_nearest(names: Iterable[bytes], wanted: bytes) -> Sequence[bytes]:
+    """Return up to three names with the most similar spelling, nearest first; capitals do not count."""
+    folded: dict[str, list[bytes]] = {}
+    for name in names:
+        folded.setdefault(_fold_name(name).casefold(), []).append(name)
+    same = _fold_name(wanted).casefold()
+    near = [same] if same in folded else near_names(same, folded)
+    return [name for each in near for name in folded[each]][:_MOST]
+
+
+def _fold_name(name: bytes) -> str:
+    text = name.decode("utf-8", "surrogateescape")
+    return text if text.isascii() else _BLANKS.sub(" ", unicodedata.normalize("NFC", text))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from agentcore.api.host_info import HostInfo
-from agentcore.config.host_config import ProcessHostConfig, RemoteHostConfig
+from agentcore.config.host_config import ProcessHostConfig, RemoteHostConfig, modules_only_in
 from agentcore.config.host_kinds import load_kind
 from agentcore.config.loading import AppConfig
 from agentcore.core.core import Core
@@ -48,7 +48,9 @@ class Hosts:
     def __init__(self, config: AppConfig) -> None:
         self._config = config
         self._places: dict[str, ProcessHost] = {}
-        self._of: dict[str, str] = {module: name for name, host in config.hosts.items() for module in host.claimed}
+        self._of: dict[str, str] = {}
+        for name, host in config.hosts.items():
+            self._of.update(dict.fromkeys(modules_only_in(host), name))
         self._core: Core | None = None
         self._machines: Machines | None = None
         self._pools: dict[str, Pool] = {}
@@ -157,8 +159,8 @@ class Hosts:
             return self.machines.require_machine(name)
         if (member := pool.find_host(name)) is None:
             there = [each.name for each in pool.list_hosts()]
-            said = f"{name!r} is a pool" if name == pool.name else f"nothing was heard of host {name!r}"
-            raise ToolError("host_not_found", f"{said}; the hosts of pool {pool.name!r} are {there}", hosts=there)
+            message = f"{name!r} is a pool" if name == pool.name else f"nothing was heard of host {name!r}"
+            raise ToolError("host_not_found", f"{message}; the hosts of pool {pool.name!r} are {there}", hosts=there)
         return member
 
     async def unpair_host(self, name: str) -> None:
@@ -173,8 +175,8 @@ class Hosts:
             raise host_in_pool(name)
         await self.machines.unpair_host(name)
 
-    async def member_for(self, pool: str, session_id: str, *, needs_room: bool) -> str:
-        return await self._pools[pool].member_for(session_id, needs_room=needs_room)
+    async def find_pool_host(self, pool: str, session_id: str, *, needs_room: bool) -> str:
+        return await self._pools[pool].find_pool_host(session_id, needs_room=needs_room)
 
     async def ask_machine(
         self, host: str, module: str, request: Mapping[str, Any], data: bytes | None
@@ -191,7 +193,7 @@ class Hosts:
         if "/" in module:  # of a foreign machine, whose program keeps running
             return True
         place = self._config.hosts.get(self._of.get(module, ""))
-        return place is not None and place.survives_restart
+        return isinstance(place, ProcessHostConfig) and place.survives_restart
 
     @property
     def may_come_back(self) -> bool:

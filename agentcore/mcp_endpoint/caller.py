@@ -170,8 +170,8 @@ def matches_patterns(name: str, patterns: tuple[str, ...]) -> bool:
     """True if patterns match a tool: those with `!` take precedence; if there are only such, all other tools match."""
     if any(fnmatchcase(name, pattern[1:]) for pattern in patterns if pattern.startswith("!")):
         return False
-    wanted = [pattern for pattern in patterns if not pattern.startswith("!")]
-    return not wanted or any(fnmatchcase(name, pattern) for pattern in wanted)
+    requested = [pattern for pattern in patterns if not pattern.startswith("!")]
+    return not requested or any(fnmatchcase(name, pattern) for pattern in requested)
 
 
 def patterns_in(text: str) -> tuple[str, ...]:

@@ -132,19 +132,19 @@ class ClientCalls:
             ToolError: `too_many_calls`.
         """
         answer_by = asyncio.get_running_loop().time() + _limit_s(caller, tell)
-        wish = _ClientCall(caller, tool, arguments, tell, inputs, answer_by)
-        left = self._claim_detached_call(wish)
+        request = _ClientCall(caller, tool, arguments, tell, inputs, answer_by)
+        left = self._claim_detached_call(request)
         if left is not None:
-            return await self._carry_out(wish, left)
+            return await self._carry_out(request, left)
         self._reserve_slot(caller)
         try:
-            return await self._carry_out(wish)
+            return await self._carry_out(request)
         finally:
-            if wish.left is None:
+            if request.left is None:
                 self._release_slot(caller)
             else:
                 # a detached call counts against the client's limit until it has ended
-                wish.left.work.add_done_callback(lambda _: self._release_slot(caller))
+                request.left.work.add_done_callback(lambda _: self._release_slot(caller))
 
     async def _carry_out(self, wish: _ClientCall, left: _DetachedCall | None = None) -> CallOutcome:
         if left is not None:
@@ -271,8 +271,8 @@ class ClientCalls:
             waiting = asyncio.ensure_future(pending.wait())
             try:
                 while not waiting.done() and (left_s := wish.answer_by - clock()) > 0:
-                    said = f"waiting for a person to decide at {caller.approval_url}"
-                    await wish.tell.report_progress(None, said)
+                    message = f"waiting for a person to decide at {caller.approval_url}"
+                    await wish.tell.report_progress(None, message)
                     await asyncio.wait((waiting,), timeout=min(_TELL_SECONDS, left_s))
             finally:
                 waiting.cancel()

@@ -427,12 +427,12 @@ class McpEndpoint:
     async def _listen_for_changes(
         self, ctx: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        wanted = params.notifications
+        requested = params.notifications
         caller = self._caller_of(ctx)
-        if wanted.resource_subscriptions:
+        if requested.resource_subscriptions:
             await wait_for_starts(self._registry, self._events, caller.tools_wait_s)
-        uris = await self._watching.filter_readable(caller, wanted.resource_subscriptions)
-        readable = wanted.model_copy(update={"resource_subscriptions": uris})
+        uris = await self._watching.filter_readable(caller, requested.resource_subscriptions)
+        readable = requested.model_copy(update={"resource_subscriptions": uris})
         return await self._listeners(ctx, params.model_copy(update={"notifications": readable}))
 
     async def _wait_for_resource(self, caller: Caller, uri: str) -> None:

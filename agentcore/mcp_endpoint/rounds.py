@@ -189,15 +189,15 @@ class Rounds:
         """Wait until the call ends, or asks the client something."""
         self._running.pop(state, None)
         running.tell = tell
-        wanted = asyncio.ensure_future(running.inputs.wanted.wait())
+        requested = asyncio.ensure_future(running.inputs.wanted.wait())
         try:
-            await asyncio.wait((running.work, wanted), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((running.work, requested), return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             running.work.cancel()  # the client has disconnected: the call ends as any other does then
             await asyncio.gather(running.work, return_exceptions=True)
             raise
         finally:
-            wanted.cancel()
+            requested.cancel()
             running.tell = None
         if running.work.done():
             return running.work.result()

@@ -211,12 +211,12 @@ class Catalog:
         So the list that its model sees starts alike, and the provider's cache stays valid, when tools are added.
         """
         listed = caller.config.listed
-        wanted = [tool for tool in offered if not isinstance(listed, tuple) or matches_patterns(tool.name, listed)]
+        requested = [tool for tool in offered if not isinstance(listed, tuple) or matches_patterns(tool.name, listed)]
         limit = listed if isinstance(listed, int) else len(offered)
-        names = {tool.name for tool in wanted}
+        names = {tool.name for tool in requested}
         # a module that is used often must not hide all others: at most half of the list is by use
         by_use = [name for name in often if name in names][: limit // 2]
-        ordered = dict.fromkeys([*by_use, *choose_tools(wanted, limit)])
+        ordered = dict.fromkeys([*by_use, *choose_tools(requested, limit)])
         known = {tool.name for tool in offered}
         room = limit - sum(name in known for name in caller.listed)
         caller.listed.extend([name for name in ordered if name not in caller.listed][: max(0, room)])

@@ -223,11 +223,11 @@ class Gate:
 
     def _misdirected_refusal(self, hosts: list[str] | tuple[str, ...]) -> Refusal:
         self._hits.add("misdirected_request")
-        said = repr(hosts[0][:100]) if len(hosts) == 1 else f"given {len(hosts)} times"
+        message = repr(hosts[0][:100]) if len(hosts) == 1 else f"given {len(hosts)} times"
         return Refusal(
             HTTPStatus.MISDIRECTED_REQUEST,
             "misdirected_request",
-            f"the Host header is {said}, and this server answers to {', '.join(sorted(self._addresses.allowed))}; "
+            f"the Host header is {message}, and this server answers to {', '.join(sorted(self._addresses.allowed))}; "
             'further names stand in app.json under "server": {"hosts": […]}',
             closes=True,
         )

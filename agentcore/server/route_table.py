@@ -126,12 +126,12 @@ class ServerRoutes:
 
         Only among routes that were imported: see `import_routes`.
         """
-        wanted = HTTPMethod.GET if method == HTTPMethod.HEAD else method
+        requested = HTTPMethod.GET if method == HTTPMethod.HEAD else method
         at_path = self._exact.get(path)
-        if at_path is not None and wanted in at_path:
-            return at_path[wanted], {}
+        if at_path is not None and requested in at_path:
+            return at_path[requested], {}
         for route, values in self._iterate_matches(path):
-            if route.method == wanted:
+            if route.method == requested:
                 return route, values
         return None
 

@@ -174,18 +174,18 @@ class Track:
 
     def _read_last_lines(self, start: int, end: int) -> tuple[bytes, int]:
         """Return the last lines before `end` that begin at or after `start`, and their number of line ends."""
-        wanted = self._limit_lines + (self._recording.read(self.number, end - 1, end) == b"\n" if end else 0)
-        pieces: list[bytes] = []
+        requested = self._limit_lines + (self._recording.read(self.number, end - 1, end) == b"\n" if end else 0)
+        chunks: list[bytes] = []
         found = 0
-        while end > start and found < wanted:
+        while end > start and found < requested:
             begin = max(start, end - _PIECE_BYTES)
-            piece = self._recording.read(self.number, begin, end)
-            lines = piece.count(b"\n")
-            if found + lines >= wanted:
-                piece = b"\n".join(piece.rsplit(b"\n", wanted - found)[1:])
-                lines = wanted - found - 1
-                wanted = 0
-            pieces.append(piece)
+            chunk = self._recording.read(self.number, begin, end)
+            lines = chunk.count(b"\n")
+            if found + lines >= requested:
+                chunk = b"\n".join(chunk.rsplit(b"\n", requested - found)[1:])
+                lines = requested - found - 1
+                requested = 0
+            chunks.append(chunk)
             found += lines
             end = begin
-        return b"".join(reversed(pieces)), found
+        return b"".join(reversed(chunks)), found

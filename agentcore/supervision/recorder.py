@@ -58,10 +58,6 @@ class Recorder:
         """The total number of recorded bytes."""
         return self._page[0]
 
-    def has_stream(self, fd: int) -> bool:
-        """Return True if this is a stream that has not ended."""
-        return fd in self._streams
-
     def record_available(self, fd: int) -> None:
         """Record the data that is available from a stream."""
         stream = self._streams[fd]

@@ -85,10 +85,10 @@ class ServerThreads:
         poll.register(self._stacks, select.POLLIN)
         text = b""
         while poll.poll(_DUMP_SECONDS * (100 if text else 1000)):
-            piece = os.read(self._stacks, _DUMP_BYTES)
-            if not piece:
+            chunk = os.read(self._stacks, _DUMP_BYTES)
+            if not chunk:
                 break
-            text += piece
+            text += chunk
         found = _FRAME.findall(text.decode("utf-8", "replace"))
         return [(_unescape_name(file), line, _unescape_name(function)) for file, line, function in reversed(found)]
 

@@ -113,10 +113,10 @@ def _run_keeper(request: dict[str, Any], fds: list[int]) -> Never:
 def _receive_exactly(control: socket.socket, size: int) -> bytes:
     received = bytearray()
     while len(received) < size:
-        piece = control.recv(size - len(received))
-        if not piece:
+        chunk = control.recv(size - len(received))
+        if not chunk:
             raise EOFError
-        received += piece
+        received += chunk
     return bytes(received)
 
 

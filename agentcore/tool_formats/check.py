@@ -22,7 +22,7 @@ def check_tool(name: str, description: str, schema: LoweredSchema, forms: Iterab
     """Return the problems of a tool in some forms that the conversion of its schema cannot avoid."""
     found = []
     for form in (FORMS[each] for each in forms):
-        found += [Finding(form.name, fault) for fault in schema.lower_to(form.dialect).faults]
+        found += [Finding(form.name, problem) for problem in schema.lower_to(form.dialect).faults]
         names = form.dialect.tool_names
         if names is not None and not names.fullmatch(name):
             found.append(

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from agentcore.schema_extension_keys import ALIASES, FLAT, FOR_MODELS, IGNORED
 from agentcore.tool_formats.dialects import Dialect
 from agentcore.tool_formats.grammar_pattern import grammar_pattern
-from agentcore.tool_formats.keywords import LISTS, MAPS, NUMBER_BOUNDS, SINGLES, SIZE_BOUNDS
+from agentcore.tool_formats.keywords import LISTS, MAPS, NUMBER_BOUNDS, SINGLES, SIZE_BOUNDS, over_parts
 from agentcore.tool_formats.merging import merge_all_of, without_choice, without_tagged_choice
-from agentcore.tool_formats.model_visibility import for_models
 from agentcore.tool_formats.schema_references import inline_references
 from agentcore.tool_formats.strict import CannotBeStrictError, make_strict
 
@@ -63,23 +63,23 @@ def lower_schema(schema: dict[str, Any], dialect: Dialect) -> Lowered:
     root = without_choice(merge_all_of(for_models(inline_references(schema))))
     rest: dict[str, Any] = {key: value for key, value in root.items() if key not in _NOT_AT_ROOT}
     root = {"type": "object", "properties": {}} | rest | {"type": "object"}
-    faults = []
+    problems = []
     names = dialect.argument_names
     if names is not None and (wrong := [name for name in root["properties"] if not names.fullmatch(name)]):
         root["properties"] = {name: part for name, part in root["properties"].items() if name not in wrong}
         needed = root.get("required", ())
-        faults = [
+        problems = [
             f"the {'required' if name in needed else 'optional'} argument {name!r} is not shown to the model: its name"
             f" does not match {names.pattern}"
             for name in wrong
         ]
     made = _Lowering(dialect).lower_object(root)
     if not dialect.is_strict:
-        return Lowered(made, tuple(faults))
+        return Lowered(made, tuple(problems))
     try:
-        return Lowered(make_strict(made), tuple(faults), is_strict=True)
+        return Lowered(make_strict(made), tuple(problems), is_strict=True)
     except CannotBeStrictError as exc:
-        return Lowered(made, (*faults, f"it is sent without strict: {exc}"))
+        return Lowered(made, (*problems, f"it is sent without strict: {exc}"))
 
 
 class _Lowering:
@@ -296,3 +296,29 @@ _OF_TYPE = {
     "array": ("items", "minItems", "maxItems", "uniqueItems", "prefixItems"),
     "object": ("properties", "required", "additionalProperties"),
 }
+
+
+def for_models(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema without references as it is shown to models.
+
+    An optional argument marked `false` is omitted, but still accepted. A marked text replaces the description.
+    """
+    made = over_parts(schema, lambda part: for_models(part) if isinstance(part, dict) else part)
+    said = made.pop(FOR_MODELS, None)
+    made.pop(ALIASES, None)
+    made.pop(IGNORED, None)
+    made.pop(FLAT, None)
+    if isinstance(said, str):
+        made["description"] = said
+    if isinstance(properties := schema.get("properties"), dict):
+        required = schema.get("required", ())
+        hidden = {name for name, part in properties.items() if name not in required and is_hidden(part)}
+        made["properties"] = {name: part for name, part in made["properties"].items() if name not in hidden}
+    return made
+
+
+def is_hidden(part: Any) -> bool:
+    """Return True if an argument is marked as hidden, itself or in its non-null alternative."""
+    if not isinstance(part, dict):
+        return False
+    return part.get(FOR_MODELS) is False or any(map(is_hidden, part.get("anyOf", ())))

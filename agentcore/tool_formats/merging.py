@@ -70,10 +70,10 @@ def without_tagged_choice(schema: dict[str, Any]) -> dict[str, Any]:
     tag = _find_tag(branches)
     if tag is None:
         return schema
-    said = "; ".join(_describe_branch(part, tag) for part in branches)
+    message = "; ".join(_describe_branch(part, tag) for part in branches)
     made = without_choice({name: value for name, value in schema.items() if name != "description"} | {key: branches})
     head = schema.get("description")
-    return made | {"description": f"{head} {tag} {said}" if head else f"{tag} {said}"}
+    return made | {"description": f"{head} {tag} {message}" if head else f"{tag} {message}"}
 
 
 def _find_tag(branches: list[dict[str, Any]]) -> str | None:
@@ -104,8 +104,8 @@ def _describe_choice(objects: Iterable[Mapping[str, Any]], required: list[str], 
     choices = []
     for part in objects:
         fixed = [f"{name} {value['const']!r}" for name, value in part.get("properties", {}).items() if _is_fixed(value)]
-        wanted = [name for name in part.get("required", ()) if name not in required and name in properties]
-        choices.append(" and ".join([*fixed, *wanted]))
+        requested = [name for name in part.get("required", ()) if name not in required and name in properties]
+        choices.append(" and ".join([*fixed, *requested]))
     if not all(choices) or len(set(choices)) < len(choices):
         return ""
     words = f"Give either {', or '.join(choices)}."

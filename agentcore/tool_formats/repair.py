@@ -70,14 +70,14 @@ def _repair_object(value: dict[str, Any], schema: dict[str, Any]) -> dict[str, A
 
 def _decode_text(value: str, schema: dict[str, Any]) -> Any:
     """Decode JSON text where only a list or object is allowed; None if it is not such text."""
-    wanted = _allowed_types(schema)
-    if "string" in wanted or not wanted & {"array", "object"}:
+    requested = _allowed_types(schema)
+    if "string" in requested or not requested & {"array", "object"}:
         return None
     try:
         decoded = decode_json(value)
     except ValueError:
         return None
-    return decoded if isinstance(decoded, list | dict) and _JSON_TYPES[type(decoded)] <= wanted else None
+    return decoded if isinstance(decoded, list | dict) and _JSON_TYPES[type(decoded)] <= requested else None
 
 
 def _find_alternative(value: Any, schema: dict[str, Any]) -> dict[str, Any] | None:
@@ -95,7 +95,7 @@ def _can_match(value: Any, schema: dict[str, Any]) -> bool:
         return False
     properties = schema.get("properties", {}) if isinstance(value, dict) else {}
     fixed = {name: part["const"] for name, part in properties.items() if isinstance(part, dict) and "const" in part}
-    return all(name not in value or value[name] == wanted for name, wanted in fixed.items())
+    return all(name not in value or value[name] == requested for name, requested in fixed.items())
 
 
 def _allowed_types(schema: Any) -> frozenset[str]:

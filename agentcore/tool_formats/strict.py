@@ -89,5 +89,5 @@ def _make_nullable(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _as_text(schema: dict[str, Any]) -> dict[str, Any]:
     words = "a JSON object, as text"
-    said = f"{schema['description']} ({words})" if schema.get("description") else words
-    return {"type": "string", "description": said}
+    message = f"{schema['description']} ({words})" if schema.get("description") else words
+    return {"type": "string", "description": message}

@@ -55,6 +55,7 @@ async def test_content_of_the_open_world_is_marked(open_talk, provider, calls_of
     assert "<untrusted id=" in content
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("sees", [True, False])
 async def test_image_goes_to_a_model_that_sees(open_talk, provider, calls_of, sees):
     provider.say("", ("a", "note_seen", "{}"))

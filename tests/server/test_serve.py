@@ -21,7 +21,7 @@ PROGRAM = textwrap.dedent("""
     from agentcore.core.discovery.families import load_config
     from agentcore.server.logging.log_setup import configure_logging
     from agentcore.server.serve import serve
-    from agentcore.store.state import StateDir
+    from agentcore.store.state.state_dir import StateDir
 
     configure_logging(is_terminal=False)
     config = load_config(Path(sys.argv[1]), os.environ)

@@ -53,13 +53,3 @@ class HostGroupConfig(ConfigModel):
             "list, have its model write, and run sub-agents."
         ),
     ] = False
-
-    @property
-    def claimed(self) -> tuple[str, ...]:
-        """Empty: modules on these machines may run in the server as well."""
-        return ()
-
-    @property
-    def survives_restart(self) -> bool:
-        """Always True."""
-        return True

@@ -104,16 +104,16 @@ class _Reader:
             self.position = end + 3
             return said
         self.position += 1
-        pieces = []
+        chunks = []
         while True:
-            pieces.append(self._skip(_PLAIN[quote]))
+            chunks.append(self._skip(_PLAIN[quote]))
             if self._text[self.position] == "\\":
-                pieces.append(self._read_escape())
+                chunks.append(self._read_escape())
                 continue
             self.position += 1
             if self._ends_string(container):
-                return "".join(pieces)
-            pieces.append(quote)
+                return "".join(chunks)
+            chunks.append(quote)
 
     def _read_escape(self) -> str:
         char = self._text[self.position + 1]

@@ -162,15 +162,15 @@ class Engine:
                 async with open_stream(await self._load_model(choice)) as stream:
                     async for event in stream:
                         reading.end()
-                        if piece := _text_of(event):
+                        if chunk := _text_of(event):
                             has_begun = True
-                            on_text(text.add(piece))
-                            repeats[TextPart].add(piece)
-                        elif piece := _thought_of(event):
+                            on_text(text.add(chunk))
+                            repeats[TextPart].add(chunk)
+                        elif chunk := _thought_of(event):
                             has_begun = True
-                            on_thinking(thought.add(piece))
-                            repeats[ThinkingPart].add(piece)
-                        size.add(piece or _arguments_of(event))
+                            on_thinking(thought.add(chunk))
+                            repeats[ThinkingPart].add(chunk)
+                        size.add(chunk or _arguments_of(event))
             on_thinking(thought.flush())
             on_text(text.flush())
             received = stream.get()
@@ -185,8 +185,8 @@ class Engine:
             if stream is None:
                 raise _NothingReceivedError(error, exc) from exc
             raise BrokenAnswerError(error, _read_partial_response(stream)) from exc
-        if (fault := _incomplete_answer_error(response, received, choice)) is not None:
-            raise BrokenAnswerError(fault, response)
+        if (problem := _incomplete_answer_error(response, received, choice)) is not None:
+            raise BrokenAnswerError(problem, response)
         return response
 
     async def find_context_tokens(self, choice: ModelChoice) -> int | None:
@@ -294,8 +294,8 @@ def _incomplete_answer_error(response: ModelResponse, received: ModelResponse, c
         return ToolError("provider_stream_broken", message, retryable=True, model=model)
     if is_refused:
         refusal = (response.provider_details or {}).get("refusal")
-        said = f" It said: {refusal}" if isinstance(refusal, str) else " Say it in another way."
-        return ToolError("provider_refused", f"The provider's filter stopped the answer.{said}", model=model)
+        text = f" It said: {refusal}" if isinstance(refusal, str) else " Say it in another way."
+        return ToolError("provider_refused", f"The provider's filter stopped the answer.{text}", model=model)
     if response.finish_reason == "length":
         message = "The answer has reached the longest that the model gives. Tell it to go on."
         return ToolError("answer_cut", message, model=model)

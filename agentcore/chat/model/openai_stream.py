@@ -8,7 +8,7 @@ stream. The adapter of pydantic-ai reads what comes out of here.
 import json
 import secrets
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from openai import APIError, AsyncStream
 from openai.types import CompletionUsage
@@ -21,10 +21,43 @@ from openai.types.chat.chat_completion_chunk import (
 )
 
 from agentcore.chat.model.call_arguments import CallArguments
-from agentcore.chat.model.call_name import CallName
 from agentcore.chat.model.endless_answer import AnswerSize
 from agentcore.chat.model.prompt_progress import read_progress
 from agentcore.chat.model.thinking_tags import THINKING_FIELD, Kind, ThinkingSplitter
+
+
+class CallName(NamedTuple):
+    """The name so far, with every other name that the chunks may add up to.
+
+    A chunk continues the name, or repeats it from its beginning, alone or with more. `pa` and `paya` are both: only the
+    names of the offered tools show whether this is `papaya` or `paya`.
+
+    Args:
+        text: The name, if each chunk that can be a repetition is one.
+        readings: The names that the chunks may add up to, if an offered tool's name begins with them.
+    """
+
+    text: str = ""
+    readings: frozenset[str] = frozenset(("",))
+
+    def add(self, chunk: str, offered: Sequence[str]) -> "CallName":
+        """Return the name with a further chunk.
+
+        Args:
+            offered: The names of all offered tools.
+        """
+        text = chunk if chunk.startswith(self.text) else self.text + chunk
+        repeated = {chunk for reading in self.readings if chunk.startswith(reading)}
+        readings = {reading + chunk for reading in self.readings} | repeated
+        beginnings = (each for each in readings if any(name.startswith(each) for name in offered))
+        return CallName(text, frozenset(beginnings))
+
+    def choose(self, offered: Sequence[str]) -> str:
+        """Return the name, preferably that of an offered tool."""
+        if self.text in offered:
+            return self.text
+        return min(self.readings.intersection(offered), default=self.text)
+
 
 DETAILS_FIELD = "reasoning_details"
 """Reasoning that has to be sent back unchanged, as OpenRouter defines it."""
@@ -112,8 +145,8 @@ class ChatStream:
         """
         response = self._source.response
         body = bytearray()
-        async for piece in response.aiter_bytes():
-            body += piece
+        async for chunk in response.aiter_bytes():
+            body += chunk
             if len(body) > _DOCUMENT_BYTES:
                 raise APIError("the answer is too large", response.request, body=None)
         document = _parse_object(bytes(body))
@@ -201,11 +234,11 @@ class _Calls:
         return bool(self._calls) and all(call.is_whole for call in self._list_calls())
 
     def add_all(self, pieces: Any) -> None:
-        for piece in pieces if isinstance(pieces, list) else ():
-            if not isinstance(piece, dict):
+        for chunk in pieces if isinstance(pieces, list) else ():
+            if not isinstance(chunk, dict):
                 continue
-            call = self._add(piece.get("index"), piece.get("id"), piece.get("function"))
-            call.extra |= {name: value for name, value in piece.items() if name not in _KNOWN and value is not None}
+            call = self._add(chunk.get("index"), chunk.get("id"), chunk.get("function"))
+            call.extra |= {name: value for name, value in chunk.items() if name not in _KNOWN and value is not None}
 
     def add_legacy(self, function: Any) -> None:
         """Add a call in the form before there were several in one answer."""
@@ -344,9 +377,9 @@ class _ReasoningDetails:
     def add_all(self, pieces: Any) -> None:
         if not isinstance(pieces, list):
             return
-        for piece in pieces:
-            if isinstance(piece, dict):
-                self._add(piece)
+        for chunk in pieces:
+            if isinstance(chunk, dict):
+                self._add(chunk)
 
     def _add(self, piece: dict[str, Any]) -> None:
         key = piece.get("type"), piece.get("index"), piece.get("id")

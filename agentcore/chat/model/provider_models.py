@@ -119,8 +119,8 @@ async def fetch_answer(
 async def read_answer(response: aiohttp.ClientResponse) -> bytes:
     """Read the body of a response; of one over 8 MiB only the beginning, which is not valid JSON."""
     content = bytearray()
-    async for piece in response.content.iter_any():
-        content += piece
+    async for chunk in response.content.iter_any():
+        content += chunk
         if len(content) > _ANSWER_BYTES:
             break
     return bytes(content)

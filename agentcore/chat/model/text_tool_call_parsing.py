@@ -87,8 +87,8 @@ def parse_written(content: str, names: Collection[str] = ()) -> Written:
     except ValueError as exc:
         return Written(content, [], f"{exc}.")
     if len(scanner.calls) > CALLS_IN_A_TURN:
-        fault = f"there are {len(scanner.calls)} calls, and {CALLS_IN_A_TURN} are the bound."
-        return Written(content, [], fault)
+        problem = f"there are {len(scanner.calls)} calls, and {CALLS_IN_A_TURN} are the bound."
+        return Written(content, [], problem)
     if not scanner.calls:
         return Written(content, [], None)
     text = "".join(_outside(content, scanner.spans, 0)).strip()

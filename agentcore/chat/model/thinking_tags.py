@@ -32,7 +32,7 @@ class ThinkingSplitter:
             before = self._state, self._held
             found += self._advance()
             if (self._state, self._held) == before:
-                return [(kind, piece) for kind, piece in found if piece]
+                return [(kind, chunk) for kind, chunk in found if chunk]
 
     def flush(self) -> list[tuple[Kind, str]]:
         """Return the rest when the answer has ended: thinking that was not closed stays thinking."""

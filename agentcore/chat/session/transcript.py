@@ -119,19 +119,19 @@ def _to_message_view(row: ChatMessageRow, calls: Mapping[str, ChatCallRow], clie
             attachments=attached or None,
             page=None if row.page_shown is None else PageView.model_validate_json(row.page_shown),
         )
-    wanted = [_part_to_call_view(part, calls, client) for part in parts if part.get("part_kind") == "tool-call"]
-    said = "".join(part["content"] for part in parts if part.get("part_kind") == "text")
+    requested = [_part_to_call_view(part, calls, client) for part in parts if part.get("part_kind") == "tool-call"]
+    message = "".join(part["content"] for part in parts if part.get("part_kind") == "text")
     thought = "".join(part["content"] for part in parts if part.get("part_kind") == "thinking")
-    if not (wanted or said or thought or _is_answer(row)):
+    if not (requested or message or thought or _is_answer(row)):
         return None
     return MessageView(
         number=row.number,
         time=row.time_ms,
         role="assistant",
-        text=said,
+        text=message,
         stopped=was_stopped(row) or None,
         thinking=thought or None,
-        calls=wanted or None,
+        calls=requested or None,
     )
 
 

@@ -62,5 +62,5 @@ def _describe_system() -> str:
         name = platform.freedesktop_os_release().get("PRETTY_NAME", "")
     except OSError:
         name = ""
-    said = f"{platform.system()} {platform.release()}" + (f" ({name})" if name else "")
-    return f"{said}, {platform.machine()}"
+    message = f"{platform.system()} {platform.release()}" + (f" ({name})" if name else "")
+    return f"{message}, {platform.machine()}"

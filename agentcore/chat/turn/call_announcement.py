@@ -85,9 +85,9 @@ class CallAnnouncement:
         elif (pending := self._core.approvals.find_pending(said["callId"])) is not None:
             request = pending.request
             self._register_waiting(request.call_id, request.call_id)
-            wanted = {"tool_name": request.definition.name, "arguments": to_json(request.arguments).decode()}
+            requested = {"tool_name": request.definition.name, "arguments": to_json(request.arguments).decode()}
             words = {"words": request.preview.words} if request.preview is not None and request.preview.words else {}
-            call = {**wanted, "toolId": request.call_id, "kind": "server", "waits": True, **words}
+            call = {**requested, "toolId": request.call_id, "kind": "server", "waits": True, **words}
             self._stream.create_inner_stream(self._call.tool_id).send_to_client({"tool_call": call})
         if self._is_inner:
             self._stream.publish_tool_state(self._call.tool_id, "waiting", **said)

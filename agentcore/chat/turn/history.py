@@ -46,14 +46,14 @@ def load_messages(stored: Iterable[ContextMessage]) -> list[tuple[int, ModelMess
     messages = [
         (each.number, message) for each in stored for message in ModelMessagesTypeAdapter.validate_json(each.message)
     ]
-    wanted = {
+    requested = {
         part.tool_call_id
         for _, message in messages
         if isinstance(message, ModelResponse)
         for part in message.parts
         if isinstance(part, ToolCallPart)
     }
-    known = ((number, _with_results_of(message, wanted)) for number, message in messages)
+    known = ((number, _with_results_of(message, requested)) for number, message in messages)
     return [(number, message) for number, message in known if message.parts]
 
 

@@ -134,6 +134,6 @@ async def ask_model(
         stream.send_content(holder.flush(written))
     if written.calls:
         spoken: list[ModelResponsePart] = [TextPart(written.text)] if written.text else []
-        wanted = [ToolCallPart(call.tool_name, call.arguments) for call in written.calls]
-        response = replace(response, parts=[*spoken, *wanted])
+        requested = [ToolCallPart(call.tool_name, call.arguments) for call in written.calls]
+        response = replace(response, parts=[*spoken, *requested])
     return ModelReply(response, written.fault)

@@ -58,10 +58,10 @@ def _end_output(outcome: CallOutcome, source: str | None, reading: ArtifactReadi
                 texts.append(_describe_block(block))
     if not result.blocks() and result.data is not None:
         texts.append(outcome.encoded_data.decode())
-    said = "\n".join(texts)
-    if not (said.strip() or images):
+    message = "\n".join(texts)
+    if not (message.strip() or images):
         return _build_output(result_text("no_output"), None)
-    output = _build_output(said, source, images=images)
+    output = _build_output(message, source, images=images)
     whole = next((block.artifact_id for block in result.blocks() if isinstance(block, ArtifactLink)), None)
     return {**output, "whole": whole} if result.truncated and whole is not None else output
 

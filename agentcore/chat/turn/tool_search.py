@@ -34,8 +34,8 @@ def search_tools(tools: Iterable[OfferedTool], query: str, limit: int) -> list[O
     """
     entries = [(tool, _index_tool(tool)) for tool in tools]
     spread = Counter(word for _, index in entries for word in index)
-    wanted = dict.fromkeys(extract_words(query))
-    scored = [(_score_tool(wanted, index, spread, len(entries)), tool) for tool, index in entries]
+    requested = dict.fromkeys(extract_words(query))
+    scored = [(_score_tool(requested, index, spread, len(entries)), tool) for tool, index in entries]
     best = sorted((entry for entry in scored if entry[0]), key=lambda entry: -entry[0])[:limit]
     return [tool for score, tool in best if score >= best[0][0] * _LEAST_OF_BEST]
 

@@ -192,8 +192,8 @@ def choose_tools(
     foremost = [tool.name for tool in by_wish if tool.rank == 0]
     ranks = itertools.groupby(sorted(tools, key=attrgetter("rank")), key=attrgetter("rank"))
     further = [name for _, same in ranks for row in _interleave_modules(same) for name in row]
-    wanted = [*named, *foremost, *shares] if len(shares) > limit else [*shares, *named, *foremost]
-    chosen = list(dict.fromkeys([*wanted, *further]))[:limit]
+    requested = [*named, *foremost, *shares] if len(shares) > limit else [*shares, *named, *foremost]
+    chosen = list(dict.fromkeys([*requested, *further]))[:limit]
     if budget is None:
         return chosen
     by_name = {tool.name: tool for tool in tools}

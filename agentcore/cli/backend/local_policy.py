@@ -41,7 +41,7 @@ def _parse_body(model: type[Model], values: dict[str, Any]) -> Model:
     try:
         return model.model_validate(values)
     except ValidationError as exc:
-        said = "; ".join(
+        message = "; ".join(
             f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in exc.errors(include_url=False)
         )
-        raise ToolError("invalid_body", said) from None
+        raise ToolError("invalid_body", message) from None

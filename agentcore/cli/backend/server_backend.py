@@ -27,8 +27,8 @@ class ServerBackend:
 
     def list_tools(self, form: str = "agentcore", host: str = "") -> list[dict[str, Any]]:
         """Return all tools in the requested form, as seen by `host` if one is given."""
-        wanted = {"host": host} if host else {}
-        query = urlencode(wanted if form == "agentcore" else {"format": form, **wanted})
+        requested = {"host": host} if host else {}
+        query = urlencode(requested if form == "agentcore" else {"format": form, **requested})
         tools: list[dict[str, Any]] = self._client.get(f"/api/tools?{query}" if query else "/api/tools")["tools"]
         return tools
 

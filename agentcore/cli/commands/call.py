@@ -73,7 +73,7 @@ def call(
         known = backend.list_tools(host=host)
         if not host:
             remember_tools(config_path, known)
-        wanted = ToolCall(
+        requested = ToolCall(
             tool,
             parse_arguments(find_schema(known, tool), json_arguments, arguments),
             session_id,
@@ -82,7 +82,7 @@ def call(
         )
         progress = ProgressLine()
         try:
-            answer = backend.call_tool(wanted, progress)
+            answer = backend.call_tool(requested, progress)
         finally:
             progress.clear()
     envelope = json.loads(answer)

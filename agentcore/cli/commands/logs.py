@@ -74,16 +74,16 @@ def logs(
     from agentcore.store.state.log_file import log_files
     from agentcore.store.state.state_dir import locate_state_dir
 
-    wanted = Filter(module, call_id, level)
+    requested = Filter(module, call_id, level)
     reader = _Reader(log_files(locate_state_dir(config_path, os.environ)))
-    for line in deque(wanted.select_lines(reader.read_lines()), maxlen=lines):
+    for line in deque(requested.select_lines(reader.read_lines()), maxlen=lines):
         print_line(line, as_json=as_json)
     if not reader.has_read and not follow:
         print_notice("No server has written a log for this app.json yet.")
     try:
         while follow:
             time.sleep(_LOOK_SECONDS)
-            for line in wanted.select_lines(reader.read_lines()):
+            for line in requested.select_lines(reader.read_lines()):
                 print_line(line, as_json=as_json)
     except KeyboardInterrupt:
         pass  # the normal end of --follow

@@ -1,17 +1,18 @@
 """`agentcore serve`: runs the server."""
 
 import asyncio
+import gc
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from agentcore.cli.lazy import quick_imports
 from agentcore.cli.options import config_option, is_verbose
+from agentcore.quick_imports import quick_imports
 
 if TYPE_CHECKING:
     from agentcore.cli.start.start_block import StartBlock
@@ -98,6 +99,8 @@ def serve(
         from agentcore.server.serve import serve as run_server
         from agentcore.store.state.state_dir import StateDir
 
+        gc.freeze()  # what was imported stays until the end: no collection has to go through it
+
     hide_secrets()
     console = _find_console()
     block = _start_block(config_path, has_console=console is not None)
@@ -116,6 +119,7 @@ def serve(
     wanted_port = port
 
     async def on_ready(server: RunningServer) -> None:
+        await asyncio.to_thread(load_certificates)
         if opens_page:
             await asyncio.to_thread(_open_browser, server.core.state.path, server.create_login_link())
         if block is not None:
@@ -144,7 +148,7 @@ def serve(
                         console=console,
                         lives_for_clients=lives_for_clients,
                         installs_missing=installs_missing,
-                        before_modules=_silencing_stderr(load_certificates) if lives_for_clients else load_certificates,
+                        before_modules=_silence_stderr if lives_for_clients else None,
                     )
                 )
             except PortTakenError as exc:
@@ -198,16 +202,11 @@ def _flush_block_at_end(block: "StartBlock | None") -> Iterator[None]:
             block.show_unshown()
 
 
-def _silencing_stderr(work: Callable[[], None]) -> Callable[[], None]:
-    """Wrap `work` to leave errors only in the log afterwards: the process that started this server may be gone."""
-
-    def run() -> None:
-        work()
-        sys.stderr.flush()
-        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - no path of ours
-            os.dup2(nowhere.fileno(), sys.stderr.fileno())
-
-    return run
+def _silence_stderr() -> None:
+    """Leave errors only in the log from now on: the process that started this server may be gone."""
+    sys.stderr.flush()
+    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - no path of ours
+        os.dup2(nowhere.fileno(), sys.stderr.fileno())
 
 
 def _find_console() -> "Console | None":

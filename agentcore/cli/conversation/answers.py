@@ -27,8 +27,8 @@ def _question_text(question: Question) -> str:
         case "address":
             return f"? {question['text']}\n  Open this page yourself, if you want to: {question['url']}"
         case "sample":
-            wish = "wants your model to write a text. It would be told:"
-            return f"? {question['askedBy']} {wish}\n\n{question['text']}\n"
+            request = "wants your model to write a text. It would be told:"
+            return f"? {question['askedBy']} {request}\n\n{question['text']}\n"
     options = question.get("options") or ()
     return f"? {question['text']}" + (f" ({' / '.join(options)})" if options else "")
 
@@ -75,8 +75,8 @@ async def _fill_form(form: Mapping[str, Any], ask: Ask) -> Answer | None:
 
 def _field_prompt(name: str, field: Mapping[str, Any], *, is_required: bool) -> str:
     about = ", ".join(_describe_field(field, is_required=is_required))
-    said = f" – {field['description']}" if field.get("description") else ""
-    return f"{field.get('title') or name}{said}" + (f" ({about}):" if about else ":")
+    message = f" – {field['description']}" if field.get("description") else ""
+    return f"{field.get('title') or name}{message}" + (f" ({about}):" if about else ":")
 
 
 def _describe_field(field: Mapping[str, Any], *, is_required: bool) -> Iterator[str]:

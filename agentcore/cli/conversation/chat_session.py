@@ -71,8 +71,8 @@ class ChatSession:
             await self.switch_to(options.session_id)
         else:
             await self.switch_to(await self._client.create_session(options.agent))
-        wanted = {"model": options.model, "agentId": options.agent, "mode": options.mode}
-        await self.update_session({name: value for name, value in wanted.items() if value})
+        requested = {"model": options.model, "agentId": options.agent, "mode": options.mode}
+        await self.update_session({name: value for name, value in requested.items() if value})
         if options.host:
             await self.choose_host(options.host)
 

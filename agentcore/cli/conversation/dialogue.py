@@ -230,8 +230,8 @@ class Conversation:
     async def _confirm_mode(self, mode: str) -> bool:
         """True unless the user declines a looser mode of a core in this process, which nothing else asks about."""
         before = self._session.mode
-        wanted: ApprovalMode | None = next((known for known in get_args(ApprovalMode) if known == mode), None)
-        if not self._client.is_own or wanted is None or not is_looser(wanted, before):
+        requested: ApprovalMode | None = next((known for known in get_args(ApprovalMode) if known == mode), None)
+        if not self._client.is_own or requested is None or not is_looser(requested, before):
             return True
         return await ask_confirmation(f"Calls of this session will be decided by {mode}, and not by {before}.")
 

@@ -52,9 +52,9 @@ def _print_pool(pool: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -
     state = pool["state"]
     reason = f": {pool['reason']}" if pool["reason"] else ""
     click.echo(colour_text(f"pool {name} is {state}", _COLOURS.get(state, "yellow")) + terminal_safe(reason))
-    wanted = f", of hosts with {', '.join(pool['labels'])}" if pool["labels"] else ""
+    requested = f", of hosts with {', '.join(pool['labels'])}" if pool["labels"] else ""
     print_text(f"  {pool['kind'].upper():<8} {pool['address']}")
-    print_text(f"  modules  {', '.join(module['name'] for module in pool['modules'])}{wanted}")
+    print_text(f"  modules  {', '.join(module['name'] for module in pool['modules'])}{requested}")
     if members:
         there = [member for member in members if member["used"] is not None]
         used, capacity = (sum(member[key] for member in there) for key in ("used", "capacity"))

@@ -7,7 +7,7 @@ from agentcore.core.calls.call import Call
 from agentcore.core.calls.call_errors import chat_refused
 from agentcore.core.calls.chat_protocols import ConversationSlot
 from agentcore.core.calls.module_starts import find_when_started
-from agentcore.core.declarations.hosted_names import host_title, is_member, pool_of
+from agentcore.core.declarations.hosted_names import host_title, is_pooled_host, pool_of
 from agentcore.core.events import EventBus
 from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.modules.module_record import RegisteredTool
@@ -111,10 +111,10 @@ class Routing:
     async def _in_pool(self, call: Call, tool: RegisteredTool) -> RegisteredTool:
         """Return the tool of the host of a pool that a call goes to; for a host of no pool, the tool itself."""
         host = tool.module.host
-        if not is_member(host) or call.host == host:
+        if not is_pooled_host(host) or call.host == host:
             return tool
         needs_room = tool.definition.resource is not None
-        call.host = await self._places.member_for(pool_of(host), call.session_id, needs_room=needs_room)
+        call.host = await self._places.find_pool_host(pool_of(host), call.session_id, needs_room=needs_room)
         return self._registry.get_tool(tool.definition.name, call.host)
 
     async def _choose_host(self, call: Call) -> str:
@@ -151,6 +151,6 @@ class Routing:
         """Return the resource with a key on the host of a call: in a pool, one of its own session before others'."""
         for own in self._resources.list(session_id=call.session_id, resource_type=resource_type):
             where = self._resources.host_of(own.resource_id) or ""
-            if own.keys.get(key) == value and is_member(where) and call.host in ("", where, pool_of(where)):
+            if own.keys.get(key) == value and is_pooled_host(where) and call.host in ("", where, pool_of(where)):
                 return own
         return self._resources.by_key(resource_type, key, value, call.host)

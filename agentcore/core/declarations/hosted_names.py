@@ -26,9 +26,9 @@ def host_title(host: str) -> str:
     return f"host {host!r}" if host else "the server"
 
 
-def member_name(pool: str, member: str) -> str:
+def name_in_pool(pool: str, host: str) -> str:
     """Return the name of a pool's host at the server."""
-    return f"{pool}{_IN_POOL}{member}"
+    return f"{pool}{_IN_POOL}{host}"
 
 
 def pool_of(host: str) -> str:
@@ -36,13 +36,13 @@ def pool_of(host: str) -> str:
     return host.partition(_IN_POOL)[0]
 
 
-def is_member(host: str) -> bool:
-    """True if a host is a member of a pool."""
+def is_pooled_host(host: str) -> bool:
+    """True if a host is one of a pool."""
     return _IN_POOL in host
 
 
 def name_for_people(module: str) -> str:
-    """Return a module's name without the member of the pool."""
+    """Return a module's name without the host of the pool."""
     return hosted_name(pool_of(host_in(module)), module.rpartition(_BETWEEN)[2])
 
 

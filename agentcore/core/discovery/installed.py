@@ -268,8 +268,8 @@ def _families_of(entries: Mapping[str, list[InstalledModule]]) -> Iterator[Famil
     keys = {entry.value: entry.name for entry in entries.get(FAMILY_KEYS, ())}
     for entry in entries.get(FAMILIES, ()):
         family = Family(entry, keys.get(entry.value, ""))
-        if fault := _family_problem(family):
-            log.warning("family_left_out", family=entry.name, distribution=entry.distribution, reason=fault)
+        if problem := _family_problem(family):
+            log.warning("family_left_out", family=entry.name, distribution=entry.distribution, reason=problem)
         else:
             yield family
 

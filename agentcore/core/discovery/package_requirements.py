@@ -49,7 +49,7 @@ def check_requirements(found: InstalledModule) -> None:
     if python and not _is_python(python):
         problems.insert(0, f"Python {python}, and this is {platform.python_version()}")
     if problems:
-        raise RequirementsNotMet(found, tuple(problems), tuple(wanted for _, wanted in missing if wanted))
+        raise RequirementsNotMet(found, tuple(problems), tuple(requested for _, requested in missing if requested))
 
 
 def _missing_of(lines: list[str], extras: frozenset[str]) -> Iterator[tuple[str, str]]:
@@ -76,13 +76,13 @@ def _applies(requirement: "Requirement", extras: frozenset[str]) -> bool:
 
 
 def _find_missing(requirement: "Requirement") -> Iterator[tuple[str, str]]:
-    wanted = f"{requirement.name}{_format_extras(requirement)}{requirement.specifier}"
-    to_install = f"{wanted.partition(' ')[0]} @ {requirement.url}" if requirement.url else wanted
+    requested = f"{requirement.name}{_format_extras(requirement)}{requirement.specifier}"
+    to_install = f"{requested.partition(' ')[0]} @ {requirement.url}" if requirement.url else requested
     version = _version_of(requirement.name)
     if version is None:
-        yield f"{wanted}, which is not installed", to_install
+        yield f"{requested}, which is not installed", to_install
     elif not _is_satisfied_by(requirement, version):
-        yield f"{wanted}, and {version} is installed", to_install
+        yield f"{requested}, and {version} is installed", to_install
     elif requirement.extras:
         lines = _read_requires(requirement.name)
         for problem, _ in _missing_of(lines, frozenset(requirement.extras)):

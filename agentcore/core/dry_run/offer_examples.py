@@ -69,8 +69,8 @@ async def _read_rows(record: Record, request: ApprovalRequest, *, in_session: bo
     tools = {request.definition.name, *(offer.tool for offer in request.offers)}
     rows: dict[int, RecordedRow] = {}
     for tool in sorted(tools):
-        wanted = RecordFilter(kind="call", session_id=session_id, tool=None if tool == "*" else tool)
-        rows.update((row.seq, row) for row in await record.read_page(wanted, limit=_ROWS))
+        requested = RecordFilter(kind="call", session_id=session_id, tool=None if tool == "*" else tool)
+        rows.update((row.seq, row) for row in await record.read_page(requested, limit=_ROWS))
     return [rows[seq] for seq in sorted(rows, reverse=True)]
 
 

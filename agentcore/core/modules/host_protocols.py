@@ -201,7 +201,7 @@ class ModuleHosts(Protocol):
         """
         ...
 
-    async def member_for(self, pool: str, session_id: str, *, needs_room: bool) -> str:
+    async def find_pool_host(self, pool: str, session_id: str, *, needs_room: bool) -> str:
         """Return the host of a pool for the calls of a session: the one with its resources, else one with free
         capacity.
 
@@ -242,7 +242,7 @@ class NoModuleHosts:
         """Raise `host_not_found`."""
         raise ToolError("host_not_found", f"there is no host {host!r}", host=host, hosts=[])
 
-    async def member_for(self, pool: str, session_id: str, *, needs_room: bool) -> str:
+    async def find_pool_host(self, pool: str, session_id: str, *, needs_room: bool) -> str:
         """Raise `host_not_found`."""
         raise ToolError("host_not_found", f"there is no host {pool!r}", host=pool, hosts=[])
 

@@ -9,7 +9,7 @@ import structlog
 
 from agentcore.api import Module
 from agentcore.core.approvals.definition_review import DefinitionReview
-from agentcore.core.declarations.hosted_names import is_member
+from agentcore.core.declarations.hosted_names import is_pooled_host
 from agentcore.core.discovery.source_search import ModuleNotChosen, ModuleNotInstalled
 from agentcore.core.module_code.module_error import failure_details, failure_text, log_failure
 from agentcore.core.modules import loader
@@ -269,7 +269,7 @@ class Lifecycle:
         await self.offers.end_refreshes(record)
         record.undo_registrations()
         await self._clear_up(record)
-        if not is_member(record.host):  # pending definitions of a pool stay pending, whichever of its hosts ends
+        if not is_pooled_host(record.host):  # pending definitions of a pool stay pending, whichever of its hosts ends
             self._review.withdraw_proposal(record.name)
         record.release()
 

@@ -25,13 +25,14 @@ from agentcore.core.modules.family_block import block_model, make_member, raw_bl
 from agentcore.core.modules.module_record import LoadedCode, ModuleRecord, Offer, RegisteredTool
 from agentcore.core.modules.tool_registry import compile_tool
 from agentcore.limits import HOOK_SECONDS, IMPORT_SECONDS, MODULE_PARTS, TOOLS_PER_MODULE
+from agentcore.quick_imports import quick_imports
 
 
 async def load_code(found: Found) -> LoadedCode:
     """Import a module's code in a thread."""
-    return await run_contained(
-        asyncio.to_thread(_import_code, found), IMPORT_SECONDS, f"import:{found.name}", found.name
-    )
+    imported = asyncio.to_thread(_import_code, found)
+    with quick_imports():  # until the limit: a thread that never ends leaves the collector on
+        return await run_contained(imported, IMPORT_SECONDS, f"import:{found.name}", found.name)
 
 
 async def make_plugin(record: ModuleRecord, target: Any, config: AppConfig) -> Any:

@@ -29,7 +29,7 @@ from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.files.workspace import Workspace
 from agentcore.late_dataclasses import dataclass
 from agentcore.limits import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES, MODULE_REQUIREMENTS
-from agentcore.net.url_policy import OwnOrigins, UrlPolicy
+from agentcore.net.url_policy import OwnOrigins
 from agentcore.secrets import masked_json
 from agentcore.store.credentials.module_secrets import ModuleSecrets
 from agentcore.store.record.call_row import make_notice_row
@@ -66,12 +66,11 @@ class ModuleRuntime(ReadingRuntime):
     def __init__(
         self, record: ModuleRecord, services: HostServices, tools_changed: Callable[[ModuleRecord], None]
     ) -> None:
-        super().__init__(record.name, record.manifest.claims)
+        resources = ModuleResources(services.resources, record.name)
+        super().__init__(record.name, record.settings, resources, record.manifest.claims)
         self._record = record
         self._services = services
         self._tools_changed = tools_changed
-        self._settings = record.settings
-        self._resources = ModuleResources(services.resources, record.name)
         self._secrets: ModuleSecrets | None = None
         self._effects: Mapping[str, Callable[..., None]] = {
             "event.publish": self._publish_event,
@@ -83,11 +82,6 @@ class ModuleRuntime(ReadingRuntime):
             "chats.tell": self._set_chat_start,
             "served.changed": self._publish_served_change,
         }
-
-    @property
-    def settings(self) -> Any:
-        """The validated settings."""
-        return self._settings
 
     @property
     def data_dir(self) -> Path:
@@ -129,31 +123,14 @@ class ModuleRuntime(ReadingRuntime):
         """The language of texts for users and models."""
         return self._services.config.locale
 
-    @property
-    def resources(self) -> ModuleResources:
-        """The module's resources."""
-        return self._resources
-
     def _add_route(self, route: ModuleRoute) -> Route:
         added = self._services.routes.add_route(route)
         self._record.undo.append(added.remove)
         return added
 
-    def url_policy(
-        self,
-        *,
-        allow_private: bool = False,
-        allowed_hosts: Sequence[str] = (),
-        blocked_hosts: Sequence[str] = (),
-        schemes: frozenset[str] = frozenset(("http", "https")),
-    ) -> UrlPolicy:
-        return UrlPolicy(
-            allow_private=allow_private,
-            allowed_hosts=allowed_hosts,
-            blocked_hosts=blocked_hosts,
-            schemes=schemes,
-            own_origins=self._services.own_origins,
-        )
+    @property
+    def _own_origins(self) -> OwnOrigins:
+        return self._services.own_origins
 
     def hosts(self) -> Sequence[HostInfo]:
         return () if self._record.placed is not None else tuple(self._services.places.machines_known())

@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 
 from agentcore.core.approvals.definition_review import INSTRUCTIONS, DefinitionReview
-from agentcore.core.declarations.hosted_names import is_member
+from agentcore.core.declarations.hosted_names import is_pooled_host
 from agentcore.core.discovery.families import FamilyMember
 from agentcore.core.events import EventBus
 from agentcore.core.module_code.module_error import log_failure
@@ -81,7 +81,7 @@ class Offers:
             [tool.definition for tool in offer.tools],
             instructions,
             others,
-            is_shared=is_member(record.host),
+            is_shared=is_pooled_host(record.host),
             has_block=isinstance(record.found, FamilyMember),
         )
         return replace(

@@ -3,7 +3,7 @@
 import functools
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Annotated, Any, get_origin
 
 from pydantic import BaseModel
@@ -20,6 +20,8 @@ from agentcore.core.declarations.module_requirement import ModuleRequirement
 from agentcore.core.event_types import OWN_TOPICS
 from agentcore.core.module_code.value_reading import WrongValueError, read_mapping, read_number, read_text
 from agentcore.core.modules.module_routes import ModuleRoute
+from agentcore.core.resources.module_resources import ModuleResources
+from agentcore.net.url_policy import OwnOrigins, UrlPolicy
 
 _LONGEST_SECONDS = 366 * 24 * 3600.0
 
@@ -31,11 +33,15 @@ class ReadingRuntime(Runtime):
 
     Args:
         name: The module's name.
+        settings: Validated.
+        resources: The module's resources.
         claims: Paths outside of its own part of the server that it serves.
     """
 
-    def __init__(self, name: str, claims: Collection[str]) -> None:
+    def __init__(self, name: str, settings: Any, resources: ModuleResources, claims: Collection[str]) -> None:
         self._name = name
+        self._settings = settings
+        self._resources = resources
         self._claims = claims
         self.answers_hosts: AnswerHosts | None = None
 
@@ -43,6 +49,16 @@ class ReadingRuntime(Runtime):
     def name(self) -> str:
         """The module's name."""
         return self._name
+
+    @property
+    def settings(self) -> Any:
+        """The validated settings."""
+        return self._settings
+
+    @property
+    def resources(self) -> ModuleResources:
+        """The module's resources."""
+        return self._resources
 
     def add_route(
         self,
@@ -59,6 +75,22 @@ class ReadingRuntime(Runtime):
         route = ModuleRoute(self.name, method, path, handler, body, query, kind, watching, scope)
         route.check(self._claims)
         return self._add_route(route)
+
+    def url_policy(
+        self,
+        *,
+        allow_private: bool = False,
+        allowed_hosts: Sequence[str] = (),
+        blocked_hosts: Sequence[str] = (),
+        schemes: frozenset[str] = frozenset(("http", "https")),
+    ) -> UrlPolicy:
+        return UrlPolicy(
+            allow_private=allow_private,
+            allowed_hosts=allowed_hosts,
+            blocked_hosts=blocked_hosts,
+            schemes=schemes,
+            own_origins=self._own_origins,
+        )
 
     def subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
         pattern = read_text(pattern, f"pattern of subscribe in module {self.name!r}")
@@ -93,6 +125,12 @@ class ReadingRuntime(Runtime):
             name: _read_argument(value, parameters[name].annotation, f"{name} {where}")
             for name, value in arguments.items()
         }
+
+    @property
+    @abstractmethod
+    def _own_origins(self) -> OwnOrigins:
+        """The server's own origins, which tools must not request."""
+        ...
 
     @abstractmethod
     def _perform_operation(self, operation: Operation, arguments: dict[str, Any]) -> None: ...

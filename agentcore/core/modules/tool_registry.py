@@ -9,7 +9,7 @@ import pydantic_core
 
 from agentcore.api import ToolDefinition
 from agentcore.api.definition import SESSION_ONLY
-from agentcore.core.declarations.hosted_names import host_in, hosted_name, is_member, name_for_people, pool_of
+from agentcore.core.declarations.hosted_names import host_in, hosted_name, is_pooled_host, name_for_people, pool_of
 from agentcore.core.modules.module_record import ModuleRecord, RegisteredTool, ToolFormat
 from agentcore.core.modules.validation import compile_result_check, compile_validator, defer_to_host
 from agentcore.errors import ToolError
@@ -124,12 +124,12 @@ class ToolRegistry:
         }
         for tools in self._of_host.values():
             tools |= {name: kept for name, tool in tools.items() if (kept := self._with_own_effects(tool)) is not tool}
-        for member in filter(is_member, hosts):
+        for member in filter(is_pooled_host, hosts):
             # a tool of a pool is shown as that of its first host; routing decides for each call which host it goes to
             self._of_host[pool_of(member)] = self._of_host[member] | self._of_host.get(pool_of(member), {})
         self.tools = {name: tool for name, tool in self.own.items() if tool.module.name not in self.claimed}
         for host in sorted(self._of_host):
-            if not is_member(host):
+            if not is_pooled_host(host):
                 self.tools = self._of_host[host] | self.tools
         self._encoded = {}
         self._seen_from = {}
@@ -329,7 +329,9 @@ class ToolRegistry:
     def hosts_with_tool(self, name: str) -> list[str]:
         """Return where a tool can be called: hosts and pools by name, and the server as an empty name."""
         own = [""] if name in self.own and self.own[name].module.name not in self.claimed else []
-        return own + [host for host in sorted(self._of_host) if not is_member(host) and name in self._of_host[host]]
+        return own + [
+            host for host in sorted(self._of_host) if not is_pooled_host(host) and name in self._of_host[host]
+        ]
 
     def _why_down(self, name: str, host: str) -> ToolError | None:
         """Return the error for a tool whose module is not ready; None: there is none of this name on the host."""
@@ -349,7 +351,7 @@ class ToolRegistry:
             host: The requested host; empty: any.
         """
         if host and not self.knows_host(host):
-            if is_member(host) and self.knows_host(pool_of(host)):
+            if is_pooled_host(host) and self.knows_host(pool_of(host)):
                 return host_away(host, f"host {host!r} has gone")  # a moment ago it was chosen, or had the resource
             return self.host_not_found(host)
         if host and host not in self._of_host and not self.absent.get(host):

@@ -258,9 +258,9 @@ class Tabs:
 
     def _index_before(self, tab: Tab, neighbour: Tab | None) -> int:
         others = [other for other in self._tabs if other is not tab]
-        wanted = others.index(neighbour) if neighbour is not None else len(others)
+        requested = others.index(neighbour) if neighbour is not None else len(others)
         pinned = sum(other.is_pinned for other in others)
-        return min(wanted, pinned) if tab.is_pinned else max(wanted, pinned)
+        return min(requested, pinned) if tab.is_pinned else max(requested, pinned)
 
     def _on_resource_changed(self, event: Event) -> None:
         """Create the tab of a new resource, and remove or close the tab of an ended one."""

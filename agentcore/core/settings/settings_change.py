@@ -179,8 +179,8 @@ def _refuse_new_problems(before: SettingsDocument, after: SettingsDocument, chan
         if (problem.path, problem.message) not in known or any(problem.path[: len(path)] == path for path in touched)
     ]
     if errors:
-        said = "; ".join(f"{error['path'] or 'settings'}: {error['message']}" for error in errors[:3])
-        raise ToolError("invalid_settings", f"nothing was saved: {said}", errors=errors)
+        message = "; ".join(f"{error['path'] or 'settings'}: {error['message']}" for error in errors[:3])
+        raise ToolError("invalid_settings", f"nothing was saved: {message}", errors=errors)
 
 
 def _is_equal(one: Any, other: Any) -> bool:

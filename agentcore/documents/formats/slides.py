@@ -28,9 +28,9 @@ def read_slides(package: Package, output: Output, main: str) -> None:
     for number, name in enumerate(slides, 1):
         text, is_hidden = _read_slide(package, name)
         notes = [each for kind, each in package.read_relations(name).values() if kind == "notesSlide"]
-        said = "\n".join(_read_slide(package, each)[0] for each in notes if package.has_part(each))
+        message = "\n".join(_read_slide(package, each)[0] for each in notes if package.has_part(each))
         heading = f"slide {number} of {len(slides)}{' (hidden)' if is_hidden else ''}"
-        output.write_part(heading, "\n\n".join(filter(None, [text, said and f"Notes:\n{said}"])))
+        output.write_part(heading, "\n\n".join(filter(None, [text, message and f"Notes:\n{message}"])))
 
 
 def _read_slide(package: Package, name: str) -> tuple[str, bool]:

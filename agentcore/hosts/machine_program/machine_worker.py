@@ -4,9 +4,11 @@ import asyncio
 import platform
 import secrets
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import structlog
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
 
 from agentcore.core.declarations.module_messages import read_answer
 from agentcore.core.events import Event
@@ -15,13 +17,45 @@ from agentcore.core.module_code.module_error import log_failure
 from agentcore.core.module_code.ownership import OWNER
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.hosts.machine_program.server_messages import HelloReply, Origins, PairCode, PairKey
 from agentcore.hosts.wire.peer import Message, OnMessage, OnRequest, Peer
-from agentcore.hosts.worker.hosted_module import Member
+from agentcore.hosts.worker.hosted_module import HostedModule
 from agentcore.hosts.worker.module_environment import HostSurroundings
-from agentcore.hosts.worker.remote_runtime import RemoteRuntime
 from agentcore.hosts.worker.worker import Worker, failure_to_wire
 from agentcore.limits import HOOK_SECONDS
+
+
+class _ServerMessage(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, alias_generator=to_camel)
+
+
+class Origins(_ServerMessage):
+    """The server's own addresses, which browsers of this host must not open."""
+
+    own_origins: list[str]
+
+
+class HelloReply(Origins):
+    """A server has accepted a host.
+
+    Args:
+        keep_minutes: How long to keep resources without a server, by type of resource; empty name: all others.
+    """
+
+    keep_minutes: dict[str, Annotated[float, Field(gt=0)]]
+
+
+class PairCode(_ServerMessage):
+    """The code that the user enters at the server to pair this host."""
+
+    code: Annotated[str, Field(min_length=1, max_length=100)]
+    expires_at: int
+
+
+class PairKey(_ServerMessage):
+    """The user has paired this host: its key from now on."""
+
+    key: Annotated[str, Field(min_length=20, max_length=1_000, pattern=r"^achk_[A-Za-z0-9_-]+$")]
+
 
 log = structlog.get_logger(__name__)
 
@@ -71,7 +105,7 @@ class MachineWorker(Worker):
         self._keep_s: Mapping[str, float] = {}
         self._timers: list[asyncio.TimerHandle] = []
 
-    async def start_own_module(self, member: Member, settings: Any, limit_s: float) -> None:
+    async def start_own_module(self, hosted: HostedModule, settings: Any, limit_s: float) -> None:
         """Start a module and serve it.
 
         Args:
@@ -80,28 +114,16 @@ class MachineWorker(Worker):
         Raises:
             BaseException: Raised by the module; `TimeoutError`: it took too long.
         """
-        assert self._surroundings is not None  # noqa: S101 - given from the start
-        runtime = RemoteRuntime(  # type: ignore[abstract]  # its operations are made from the table
-            member.name,
-            member.number,
-            settings,
-            claims=member.manifest.claims,
-            line=self.line,
-            surroundings=self._surroundings,
-            resources=self._resources,
-            routes=self._routes,
-        )
-        await self._surroundings.restore_control_files()
-        await self._stays.start_run(member)
-        await run_contained(member.init(runtime), limit_s, f"init:{member.name}", member.name)
-        defining = member.collect_definitions()
-        self._tools[member.number] = await run_contained(defining, HOOK_SECONDS, f"tools:{member.name}", member.name)
-        member.settings = {}
-        self._members[member.number] = member
+        runtime = await self._prepare_start(hosted, settings)
+        await run_contained(hosted.init(runtime), limit_s, f"init:{hosted.name}", hosted.name)
+        defining = hosted.collect_definitions()
+        self._tools[hosted.number] = await run_contained(defining, HOOK_SECONDS, f"tools:{hosted.name}", hosted.name)
+        hosted.settings = {}
+        self._hosted_modules[hosted.number] = hosted
 
-    async def stop_failed_module(self, member: Member) -> None:
+    async def stop_failed_module(self, hosted: HostedModule) -> None:
         """Stop a module that did not start."""
-        await member.shutdown()
+        await hosted.shutdown()
 
     def watch_resources(self, tell: Callable[[Event], None]) -> None:
         """Report each change of a resource here; see `WorkerResources.watch_changes`."""
@@ -118,8 +140,8 @@ class MachineWorker(Worker):
     def tools(self) -> dict[str, list[str]]:
         """The names of the tools of each module."""
         return {
-            member.name: [str(tool.get("name")) for tool in self._tools[number]["tools"]]
-            for number, member in self._members.items()
+            hosted.name: [str(tool.get("name")) for tool in self._tools[number]["tools"]]
+            for number, hosted in self._hosted_modules.items()
         }
 
     def attach(self, transport: Any, on_end: Callable[[str], None]) -> Peer:
@@ -186,7 +208,7 @@ class MachineWorker(Worker):
                     "instructions": "" if each.runtime is None else each.runtime.instructions,
                     **self._tools[each.number],
                 }
-                for each in self._members.values()
+                for each in self._hosted_modules.values()
             ],
             "failed": [{"name": name, "reason": reason} for name, reason in self.failed.items()],
             "calls": self._list_calls(),
@@ -197,22 +219,22 @@ class MachineWorker(Worker):
 
     async def _answer_module_request(self, message: Message) -> Any:
         """Have a module answer what the same module on the server asks."""
-        member = self._require_member(message["module"])
-        handler = None if member.runtime is None else member.runtime.answers_hosts
+        hosted = self._require_module(message["module"])
+        handler = None if hosted.runtime is None else hosted.runtime.answers_hosts
         if handler is None:
-            said = f"module {member.name!r} answers nothing that it is asked there"
-            raise ToolError("host_has_no_module", said, host=self._name, module=member.name)
+            text = f"module {hosted.name!r} answers nothing that it is asked there"
+            raise ToolError("host_has_no_module", text, host=self._name, module=hosted.name)
         data = None if message["blob"] is None else self.line.peer.pop_blob(message["blob"])
-        OWNER.set(member.name)
+        OWNER.set(hosted.name)
         try:
-            answer, piece = read_answer(await handler(message["request"], data))
+            answer, chunk = read_answer(await handler(message["request"], data))
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             if not isinstance(exc, ToolError):
-                log_failure(log, "answer_failed", exc, module=member.name)
+                log_failure(log, "answer_failed", exc, module=hosted.name)
             return {"failed": failure_to_wire(exc)}
-        return {"answer": answer, "blob": None if piece is None else await self.line.peer.send_blob(piece)}
+        return {"answer": answer, "blob": None if chunk is None else await self.line.peer.send_blob(chunk)}
 
     def _handle_hello_reply(self, message: Message) -> None:
         """Send the server, which knows this host's modules now, the state of each and the existing resources."""
@@ -220,10 +242,10 @@ class MachineWorker(Worker):
         greeting = HelloReply.model_validate(message)
         self._surroundings.own_origins.declare("server", greeting.own_origins)
         self._keep_s = {kind: minutes * 60 for kind, minutes in greeting.keep_minutes.items()}
-        for member in self._members.values():
-            if member.runtime is not None:
-                member.runtime.resend_state()
-            self._resources.resend_resources(member.name, member.number)
+        for hosted in self._hosted_modules.values():
+            if hosted.runtime is not None:
+                hosted.runtime.resend_state()
+            self._resources.resend_resources(hosted.name, hosted.number)
         self.line.send_message({"type": "hello.done"})
         self.on_greeted()
 

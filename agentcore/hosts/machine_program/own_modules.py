@@ -16,7 +16,7 @@ from agentcore.core.module_code.containment import run_contained
 from agentcore.core.module_code.module_error import log_failure, reason_of
 from agentcore.errors import AgentcoreError
 from agentcore.hosts.machine_program.machine_worker import MachineWorker
-from agentcore.hosts.worker.hosted_module import Member
+from agentcore.hosts.worker.hosted_module import HostedModule
 from agentcore.limits import IMPORT_SECONDS
 from agentcore.secrets import register_masked_values
 
@@ -47,13 +47,13 @@ class OwnModules:
                 group.create_task(self._start_module(name, number), name=f"start:{name}")
 
     async def _start_module(self, name: str, number: int) -> None:
-        member: Member | None = None
+        hosted: HostedModule | None = None
         try:
-            member = await self._make_member(name, number)
-            await self._wait_for_required(member)
-            settings = await asyncio.to_thread(self._resolve_settings, member)
-            limit_s = member.manifest.init_timeout_s or self._config.limits.init_timeout
-            await self._worker.start_own_module(member, settings, limit_s)
+            hosted = await self._make_module(name, number)
+            await self._wait_for_required(hosted)
+            settings = await asyncio.to_thread(self._resolve_settings, hosted)
+            limit_s = hosted.manifest.init_timeout_s or self._config.limits.init_timeout
+            await self._worker.start_own_module(hosted, settings, limit_s)
             self._ready.add(name)
             log.info("module_ready", module=name, tools=len(self._worker.tools[name]))
         except asyncio.CancelledError:
@@ -61,41 +61,41 @@ class OwnModules:
         except BaseException as exc:  # noqa: BLE001 - sys.exit() in a module must not end the host
             self._worker.failed[name] = str(exc) if isinstance(exc, AgentcoreError) else reason_of(exc)
             log_failure(log, "module_failed", exc, module=name, reason=self._worker.failed[name])
-            if member is not None:
-                await self._stop_failed_module(member)
+            if hosted is not None:
+                await self._stop_failed_module(hosted)
         finally:
             self._settled[name].set()
 
-    async def _stop_failed_module(self, member: Member) -> None:
+    async def _stop_failed_module(self, hosted: HostedModule) -> None:
         try:
-            await self._worker.stop_failed_module(member)
+            await self._worker.stop_failed_module(hosted)
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            log_failure(log, "module_shutdown_failed", exc, module=member.name)
+            log_failure(log, "module_shutdown_failed", exc, module=hosted.name)
 
-    async def _make_member(self, name: str, number: int) -> Member:
+    async def _make_module(self, name: str, number: int) -> HostedModule:
         finding = asyncio.to_thread(_import_module, name, self._config)
         target, fingerprint = await run_contained(finding, IMPORT_SECONDS, f"import:{name}", name)
-        member = Member(name, number, target, fingerprint)
+        hosted = HostedModule(name, number, target, fingerprint)
         await run_contained(
-            asyncio.to_thread(member.make_plugin, self._config.locale), IMPORT_SECONDS, f"make:{name}", name
+            asyncio.to_thread(hosted.make_plugin, self._config.locale), IMPORT_SECONDS, f"make:{name}", name
         )
-        if member.manifest.runs_scripts_in_page:
+        if hosted.manifest.runs_scripts_in_page:
             raise ModuleNotServed("it runs scripts in the page, and runs in a server only")
-        return member
+        return hosted
 
-    async def _wait_for_required(self, member: Member) -> None:
-        for name in member.manifest.requires:
-            if name not in self._settled or name == member.name:
+    async def _wait_for_required(self, hosted: HostedModule) -> None:
+        for name in hosted.manifest.requires:
+            if name not in self._settled or name == hosted.name:
                 raise ModuleNotServed(f"it requires module {name!r}, which app.json does not list")
             await self._settled[name].wait()
             if name not in self._ready:
                 raise ModuleNotServed(f"it requires module {name!r}, which has failed")
 
-    def _resolve_settings(self, member: Member) -> object:
-        model = member.manifest.settings
-        given = module_settings(self._config, member.name, member.manifest.config_key, model)
+    def _resolve_settings(self, hosted: HostedModule) -> object:
+        model = hosted.manifest.settings
+        given = module_settings(self._config, hosted.name, hosted.manifest.config_key, model)
         found = references_of(self._config).resolve(given.values, given.origins)
         register_masked_values((*found.secrets, *secrets_to_mask(model, given.values)))
         resolved = type(given)(given.key, found.values, given.origins)

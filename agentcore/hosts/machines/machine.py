@@ -358,10 +358,12 @@ class Machine:
         is_shut = known is None or known.is_shut
         was_cut_off = bool(reason) and not link.peer.is_lost and not is_shut and not self._is_closed
         if link.is_over or was_cut_off:
-            said = f"host {self.name!r} was cut off: {reason}" if was_cut_off else f"the program of {self.name!r} ended"
-            log.warning("host_lost", host=self.name, reason=said)
-            self._standing.set_state("away", said)
-            self._mark_lost(said)
+            message = (
+                f"host {self.name!r} was cut off: {reason}" if was_cut_off else f"the program of {self.name!r} ended"
+            )
+            log.warning("host_lost", host=self.name, reason=message)
+            self._standing.set_state("away", message)
+            self._mark_lost(message)
             return
         log.warning("host_away", host=self.name, reason=reason)
         self._standing.set_state("disconnected" if is_shut else "away", reason or "the connection was closed")

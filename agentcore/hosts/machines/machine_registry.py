@@ -11,7 +11,7 @@ from agentcore.api.host_kinds.config import KEEP_MINUTES
 from agentcore.config.host_config import RemoteHostConfig
 from agentcore.core.approvals.approval_queue import ApprovalQueue
 from agentcore.core.approvals.host_pairings import HostOffer, HostPairings
-from agentcore.core.declarations.hosted_names import is_member, pool_of
+from agentcore.core.declarations.hosted_names import is_pooled_host, pool_of
 from agentcore.core.modules.host_protocols import HostReport
 from agentcore.core.policy.approval_policy import ApprovalPolicy
 from agentcore.core.resources.tab_strip import Tabs
@@ -207,7 +207,7 @@ class Machines:
         """Let calls that an earlier server sent wait for their hosts, up to a limit."""
         self._timer = asyncio.get_running_loop().call_later(BACK_SECONDS, self._abandon_unresumed_calls)
         for name in self._services.carried_on.hosts_left - set(self._machines):
-            if is_member(name) and pool_of(name) in self._taken:
+            if is_pooled_host(name) and pool_of(name) in self._taken:
                 continue  # it may still be there
             self._services.carried_on.interrupt_remaining_calls(name)
 

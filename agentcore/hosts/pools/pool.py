@@ -11,7 +11,7 @@ import structlog
 
 from agentcore.api import Background, Resource
 from agentcore.api.host_kinds import HostDriver, HostGroupConfig, HostKind, HostKindError
-from agentcore.core.declarations.hosted_names import host_in, is_member, member_name, pool_of
+from agentcore.core.declarations.hosted_names import host_in, is_pooled_host, name_in_pool, pool_of
 from agentcore.core.events import Event
 from agentcore.core.modules.host_protocols import HostReport
 from agentcore.core.modules.tool_registry import HostFacts
@@ -73,7 +73,7 @@ class Pool:
         self.source = kind.open_group(config, self)
         self._end_listening = services.events.subscribe("resource.stateChanged", self._release_lease)
         self._standing.set_state("away", "it was not reached yet")
-        self.member_changed()
+        self.hosts_changed()
 
     # -- what is known -----------------------------------------------------------------------------------------
 
@@ -105,7 +105,7 @@ class Pool:
     def _connected_hosts(self) -> list[PoolHost]:
         return [host for host in self._hosts.values() if host.is_connected]
 
-    def member_changed(self) -> None:
+    def hosts_changed(self) -> None:
         """Handle the arrival or departure of a host: while there is none, its tools wait for one."""
         there = self._connected_hosts
         if self._is_missed is not (not there):
@@ -136,7 +136,7 @@ class Pool:
         if reason:
             self._standing.set_state("away", reason)
         else:
-            self.member_changed()
+            self.hosts_changed()
 
     def mark_failed(self, reason: str) -> None:
         self._standing.mark_failed(reason)
@@ -180,7 +180,7 @@ class Pool:
 
     # -- placement -----------------------------------------------------------------------------------------------
 
-    async def member_for(self, session_id: str, *, needs_room: bool) -> str:
+    async def find_pool_host(self, session_id: str, *, needs_room: bool) -> str:
         """Return the host for the calls of a session.
 
         Args:
@@ -201,7 +201,7 @@ class Pool:
                 if (held := self._find_host_in_use(session_id)) is not None:
                     return held
                 if (chosen := self._find_chosen_host(session_id)) is None:
-                    chosen = member_name(self.name, await self.source.find_room(session_id))
+                    chosen = name_in_pool(self.name, await self.source.find_room(session_id))
                     self._of_session[session_id] = chosen
                     while len(self._of_session) > _SESSIONS:
                         del self._of_session[next(iter(self._of_session))]
@@ -235,7 +235,7 @@ class Pool:
     def _release_lease(self, event: Event) -> None:
         """Release the lease of an ended resource."""
         data = event.data
-        if data.get("status") == "closed" and is_member(str(data.get("host", ""))):
+        if data.get("status") == "closed" and is_pooled_host(str(data.get("host", ""))):
             delete = self.source.leases.release_lease(str(data.get("resourceId")))
             if delete is not None:
                 self._background.start(delete())

@@ -11,7 +11,7 @@ from agentcore.api.host_kinds import Carrier, HostAnnouncement, HostDriver, Host
 from agentcore.api.host_kinds.frames import LinkError
 from agentcore.core.approvals.definition_review import Offered
 from agentcore.core.calls.call_context import CallContext
-from agentcore.core.declarations.hosted_names import hosted_name, member_name
+from agentcore.core.declarations.hosted_names import hosted_name, name_in_pool
 from agentcore.core.declarations.module_storage import StoredBytes
 from agentcore.core.modules.host_protocols import HostReport
 from agentcore.errors import ToolError
@@ -34,7 +34,7 @@ class ItsPool(Protocol):
     config: HostGroupConfig
     source: HostSource
 
-    def member_changed(self) -> None:
+    def hosts_changed(self) -> None:
         """Handle the arrival or departure of one of its hosts."""
         ...
 
@@ -50,7 +50,7 @@ class PoolHost(Machine):
     def __init__(
         self, pool: ItsPool, member: str, driver: HostDriver, records: PoolRecords, services: MachineServices
     ) -> None:
-        known = records.add_host(member_name(pool.name, member))
+        known = records.add_host(name_in_pool(pool.name, member))
         # the kind distinguishes the machines
         super().__init__(known, {"": pool.config.keep_minutes}, services, records, known_since_ms=0)
         self._pool = pool
@@ -88,7 +88,7 @@ class PoolHost(Machine):
         try:
             await super().serve_connection(carrying, address)
         finally:
-            self._pool.member_changed()
+            self._pool.hosts_changed()
 
     def mark_dead(self, reason: str) -> None:
         if self._link is not None:
@@ -97,7 +97,7 @@ class PoolHost(Machine):
         if not self.is_lost:
             self._standing.set_state("away", reason)
             self._mark_lost(reason)
-        self._pool.member_changed()
+        self._pool.hosts_changed()
 
     # -- what it brings ------------------------------------------------------------------------------------------
 
@@ -127,7 +127,7 @@ class PoolHost(Machine):
         await super()._remove_module(name, f"{reason}; what was open there is lost: name none, for a new one")
 
     async def _monitor_link(self, link: HostLink) -> None:
-        self._pool.member_changed()
+        self._pool.hosts_changed()
         await super()._monitor_link(link)
 
     def mark_unavailable(self) -> None:

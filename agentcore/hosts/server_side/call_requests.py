@@ -1,18 +1,18 @@
 """Requests of calls in a host to their server: each calls the method of the call's own context that it stands for."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from agentcore.api import Artifacts, ChatSession, ToolContext
+from agentcore.api import Artifacts, ChatSession, Text, ToolContext, ToolResult
 from agentcore.api.operation import Operation, operations_of
-from agentcore.core.calls.call_context import CallArtifacts
+from agentcore.core.calls.call_context import CallArtifacts, CallContext
 from agentcore.errors import ToolError
 from agentcore.files.open_file import OpenFile
+from agentcore.hosts.server_side.browser_methods import BROWSER_METHODS, BrowserMethod, validator_of
 from agentcore.hosts.server_side.host_messages import read_request
-from agentcore.hosts.server_side.nested_calls import make_nested_call
 from agentcore.hosts.server_side.operation_access import MachineAccess
 from agentcore.hosts.server_side.sent_calls import SentCall, SentCalls
 from agentcore.hosts.wire.operation_messages import answers_with_bytes, blob_parameter, check_blob_size, encode_answer
@@ -131,3 +131,33 @@ async def _read_file(file: OpenFile) -> bytes:
     with file:
         check_blob_size(file.size_bytes)
         return await asyncio.to_thread(file.read, file.size_bytes)
+
+
+async def make_nested_call(
+    foreign: MachineAccess, context: CallContext, tool: str, arguments: Mapping[str, Any]
+) -> ToolResult:
+    """Call a tool for a foreign machine, by its name or by a dotted name of the protocol.
+
+    Either way the machine is the caller, and rules, approvals and the record show the tool that is called.
+
+    Raises:
+        ToolError: As `agentcore.api.ToolContext.call`; `unknown_tool`: no tool stands for the dotted name.
+    """
+    method = BROWSER_METHODS.get(tool)
+    if method is None:
+        return await context.call_as_host(foreign.name, tool, arguments)
+    return await _call_method(foreign, context, method, validator_of(method.name)(dict(arguments)))
+
+
+async def _call_method(
+    foreign: MachineAccess, context: CallContext, method: BrowserMethod, arguments: dict[str, Any]
+) -> ToolResult:
+    definition = foreign.find_aliased_tool(method.name)
+    if definition is None or definition.host_alias is None:
+        message = f"no tool of the server or of this host stands for {method.name!r}: no module with a browser is ready"
+        raise ToolError("unknown_tool", message, tool=method.name, near=[])
+    arguments = {**arguments, **definition.host_alias.arguments}
+    result = await context.call_as_host(foreign.name, definition.name, arguments)
+    # images are in the data, and would be sent twice
+    texts = [block for block in result.blocks() if isinstance(block, Text)]
+    return ToolResult(texts, method.read_result(result.data), result.truncated, result.untrusted, result.resource_id)

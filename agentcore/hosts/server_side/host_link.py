@@ -310,11 +310,11 @@ class HostLink:
         except ToolError as exc:
             if exc.type != "unknown_message":
                 raise
-            said = f"host {self.name!r} runs an agentcore whose modules answer nothing; it needs a newer one"
-            raise ToolError("host_has_no_module", said, host=self.name, module=module.name) from exc
+            text = f"host {self.name!r} runs an agentcore whose modules answer nothing; it needs a newer one"
+            raise ToolError("host_has_no_module", text, host=self.name, module=module.name) from exc
         except Exception as exc:  # an exception of a foreign machine's module is no defect of this one
-            said = f"module {module.name!r} failed there: {reason_of(exc)}"
-            raise ToolError("host_failed", said, untrusted=True, host=self.name) from exc
+            text = f"module {module.name!r} failed there: {reason_of(exc)}"
+            raise ToolError("host_failed", text, untrusted=True, host=self.name) from exc
 
     def _read_module_answer(self, answer: Any) -> tuple[dict[str, Any], bytes | None]:
         told = read_answer(replies.Asked, answer, "the answer of a host")

@@ -320,6 +320,6 @@ def read_notice(operation: Operation, message: Mapping[str, Any]) -> dict[str, A
 
 
 def _describe_error(exc: ValidationError) -> str:
-    fault = exc.errors(include_url=False, include_context=False, include_input=False)[0]
-    place = ".".join(map(str, fault["loc"]))
-    return plain_text(f"{place}: {fault['msg']}"[:_FAULT_CHARS])
+    problem = exc.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(map(str, problem["loc"]))
+    return plain_text(f"{place}: {problem['msg']}"[:_FAULT_CHARS])

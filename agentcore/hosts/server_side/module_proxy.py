@@ -104,7 +104,7 @@ class RemoteModule:
         told = read_answer(
             InvalidSettings, {"faults": await self._link.request_value(message)}, "what the host says of settings"
         )
-        return [{"type": fault.type, "loc": tuple(fault.loc), "msg": fault.msg} for fault in told.faults]
+        return [{"type": problem.type, "loc": tuple(problem.loc), "msg": problem.msg} for problem in told.faults]
 
     @hookimpl
     async def init(self, runtime: ModuleRuntime) -> None:

@@ -3,11 +3,15 @@ module."""
 
 import asyncio
 import contextlib
+import importlib.metadata
 import sys
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import Context
+from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import structlog
 
@@ -24,12 +28,12 @@ from agentcore.hosts.server_side.host_messages import read_answer
 from agentcore.hosts.server_side.host_status import HostStatus
 from agentcore.hosts.server_side.linked_module import LinkedModule
 from agentcore.hosts.server_side.module_proxy import RemoteModule, remote_module
-from agentcore.hosts.server_side.other_interpreter_modules import OtherInterpreterModule
 from agentcore.hosts.server_side.process_host_services import ProcessHostServices
-from agentcore.hosts.server_side.replies import FoundModules, Loaded, RunningModule
+from agentcore.hosts.server_side.replies import FoundModule, FoundModules, Loaded, RunningModule
 from agentcore.hosts.server_side.running_host import RunningHost, memory_kib
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Message
+from agentcore.late_dataclasses import dataclass
 from agentcore.supervision.supervisor import Supervisor
 
 log = structlog.get_logger(__name__)
@@ -156,7 +160,7 @@ class ProcessHost:
         latency_s = None if running is None else running.latency_s
         return self._standing.build_report(
             kind=self._config.kind,
-            modules=self._config.claimed,
+            modules=self._config.modules,
             pid=None if running is None else running.pid,
             python=self._python,
             version="" if running is None else running.version,
@@ -296,11 +300,13 @@ class ProcessHost:
         self._ends.append(time.monotonic())
         is_over = self._has_ended_too_often()
         self._standing.record_unexpected_end(running.cause or reason, running.last_output, starts_again=not is_over)
-        said = f"its process ended: {reason}"
+        message = f"its process ended: {reason}"
         log.error("host_ended", host=self.name, reason=reason, modules=list(names), starts_again=not is_over)
         if is_over:
-            said = f"{said}; it ended {ENDS_IN_A_MINUTE} times within a minute, so it is not started again by itself"
-        await self._on_lost(names, said)
+            message = (
+                f"{message}; it ended {ENDS_IN_A_MINUTE} times within a minute, so it is not started again by itself"
+            )
+        await self._on_lost(names, message)
         if not is_over:
             await asyncio.sleep(_PAUSES[min(len(self._ends), len(_PAUSES)) - 1])
             await self._on_again(names)
@@ -352,3 +358,38 @@ class ProcessHost:
 def _refuse_page_scripts(name: str, told: Loaded) -> None:
     if told.attributes.get("runs_scripts_in_page"):
         raise ToolError("module_stays", f"module {name!r} runs scripts in the page, and runs in the server only")
+
+
+@dataclass(frozen=True)
+class OtherInterpreterModule(InstalledModule):
+    """A module that a distribution registers for another interpreter.
+
+    Args:
+        known_file: The file of its package there.
+        known_package: The outermost package that is its own.
+    """
+
+    known_file: Path | None = None
+    known_package: str = ""
+
+    @classmethod
+    def from_found(cls, name: str, told: FoundModule) -> "OtherInterpreterModule":
+        """Create it from what another interpreter has found."""
+        metadata = importlib.metadata.Distribution.at(told.metadata)
+        return cls(name, told.value, metadata, Path(told.file) if told.file else None, told.package)
+
+    @cached_property
+    def file(self) -> Path | None:
+        return self.known_file
+
+    @cached_property
+    def package(self) -> str:
+        return self.known_package
+
+    def load(self) -> Any:
+        """It is never loaded here.
+
+        Raises:
+            ImportError: Always.
+        """
+        raise ImportError(f"module {self.name!r} is installed for another interpreter")

@@ -149,8 +149,8 @@ class ServedRoutes:
 
     async def _stream_body(self, channel: int, talk: _Talk) -> AsyncIterator[bytes]:
         try:
-            async for piece in talk.inlet:
-                yield piece if isinstance(piece, bytes) else piece.encode()
+            async for chunk in talk.inlet:
+                yield chunk if isinstance(chunk, bytes) else chunk.encode()
         finally:
             self._close_channel(channel)
 

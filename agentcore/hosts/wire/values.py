@@ -17,7 +17,7 @@ from agentcore.api.result import ArtifactLink, Audio, ContentBlock, EmbeddedReso
 from agentcore.api.tool_context import Principal
 from agentcore.core.module_code.module_error import is_of_module, text_of, traceback_of, type_name
 from agentcore.core.module_code.tool_errors import WrongToolError, plain_error
-from agentcore.core.module_code.value_reading import read_flag, read_mapping, read_text
+from agentcore.core.module_code.value_reading import read_mapping, read_text
 from agentcore.errors import ToolError
 from agentcore.limits import TEXT_READ_CHARS
 from agentcore.secrets import mask_known_secrets_inside
@@ -241,8 +241,3 @@ def principal_to_wire(principal: Principal) -> Wire:
 def principal_of(wire: Mapping[str, Any]) -> Principal:
     """Decode the principal of a call; a host trusts its server."""
     return Principal(wire["kind"], wire["id"], frozenset(wire["scopes"]))
-
-
-def read_message_flag(wire: Mapping[str, Any], name: str) -> bool:
-    """A yes or no of a message; left out: no."""
-    return read_flag(wire.get(name, False), f"{name} of a message of a host")

@@ -41,7 +41,7 @@ FILES_BYTES = 32 * 1024 * 1024
 """All files together that a module shows in the page."""
 
 
-class Member:
+class HostedModule:
     """One start of a module.
 
     Args:
@@ -94,8 +94,8 @@ class Member:
         try:
             model.model_validate(values)
         except ValidationError as exc:
-            faults = exc.errors(include_url=False, include_context=False, include_input=False)
-            return [{"type": each["type"], "loc": list(each["loc"]), "msg": each["msg"]} for each in faults]
+            problems = exc.errors(include_url=False, include_context=False, include_input=False)
+            return [{"type": each["type"], "loc": list(each["loc"]), "msg": each["msg"]} for each in problems]
         return []
 
     def settings_of(self, values: dict[str, Any]) -> Any:

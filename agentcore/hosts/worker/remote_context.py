@@ -117,9 +117,9 @@ class RemoteContext(ThreadedContext, ToolContext):
             self._run_in_loop(lambda: self._send_progress("log", {"message": told, "level": level}))
 
     def show_output(self, text: str) -> None:
-        piece = read_output(text)
+        chunk = read_output(text)
         length = len(text)
-        self._run_in_loop(lambda: self._add_output(piece, length))
+        self._run_in_loop(lambda: self._add_output(chunk, length))
 
     def flush_progress(self) -> None:
         """Send pending progress, so that the server has it before the result."""

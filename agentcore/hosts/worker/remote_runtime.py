@@ -1,5 +1,6 @@
 """The implementation of `Runtime` in a host, over a link."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,20 +14,20 @@ from agentcore.api.requirement import LocalizedText
 from agentcore.api.runtime import Runtime
 from agentcore.api.web import Route
 from agentcore.core.declarations.module_requirement import ModuleRequirement
-from agentcore.core.declarations.module_storage import ModuleStorage
+from agentcore.core.declarations.module_storage import ModuleStorage, StoredBytes
 from agentcore.core.modules.module_routes import ModuleRoute
 from agentcore.core.modules.runtime_arguments import ReadingRuntime
 from agentcore.core.resources.module_resources import ModuleResources
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
-from agentcore.hosts.wire.operation_messages import encode_request
+from agentcore.hosts.wire.operation_messages import decode_answer, encode_request
 from agentcore.hosts.worker.logins import OfferedLogin
 from agentcore.hosts.worker.module_environment import HostSurroundings
+from agentcore.hosts.worker.operation_requests import with_requests
 from agentcore.hosts.worker.server_connection import Line
-from agentcore.hosts.worker.storage import ServerStorage
 from agentcore.hosts.worker.worker_resources import WorkerResources
 from agentcore.hosts.worker.worker_routes import WorkerRoutes
-from agentcore.net.url_policy import UrlPolicy
+from agentcore.net.url_policy import OwnOrigins
 from agentcore.supervision.control_files.control_files import ControlFiles
 
 if TYPE_CHECKING:
@@ -55,13 +56,11 @@ class RemoteRuntime(ReadingRuntime):
         resources: WorkerResources,
         routes: WorkerRoutes,
     ) -> None:
-        super().__init__(name, claims)
+        super().__init__(name, settings, ModuleResources(resources, name), claims)
         self._module = module
-        self._settings = settings
         self._line = line
         self._surroundings = surroundings
         self._routes = routes
-        self._resources = ModuleResources(resources, name)
         self._secrets: ModuleSecrets | None = None
         self._instructions = ""
         self._chat_starts: dict[str, dict[str, Any]] = {}
@@ -74,11 +73,6 @@ class RemoteRuntime(ReadingRuntime):
         self.login: OfferedLogin | None = None
         self.requirements: dict[str, ModuleRequirement] = {}
         self.undo: list[Callable[[], None]] = []
-
-    @property
-    def settings(self) -> Any:
-        """The validated settings."""
-        return self._settings
 
     @property
     def data_dir(self) -> Path:
@@ -130,31 +124,14 @@ class RemoteRuntime(ReadingRuntime):
         """The language for texts for users."""
         return self._surroundings.locale
 
-    @property
-    def resources(self) -> ModuleResources:
-        """The module's resources."""
-        return self._resources
-
     def _add_route(self, route: ModuleRoute) -> Route:
         added = self._routes.add_route(self._module, route)
         self.undo.append(added.remove)
         return added
 
-    def url_policy(
-        self,
-        *,
-        allow_private: bool = False,
-        allowed_hosts: Sequence[str] = (),
-        blocked_hosts: Sequence[str] = (),
-        schemes: frozenset[str] = frozenset(("http", "https")),
-    ) -> UrlPolicy:
-        return UrlPolicy(
-            allow_private=allow_private,
-            allowed_hosts=allowed_hosts,
-            blocked_hosts=blocked_hosts,
-            schemes=schemes,
-            own_origins=self._surroundings.own_origins,
-        )
+    @property
+    def _own_origins(self) -> OwnOrigins:
+        return self._surroundings.own_origins
 
     def hosts(self) -> Sequence[HostInfo]:
         """Return none: only modules in the server's process can list hosts."""
@@ -268,3 +245,30 @@ class RemoteRuntime(ReadingRuntime):
 
     def _send_message(self, kind: str, **fields: Any) -> None:
         self._line.send_message({"type": kind, "module": self._module, **fields})
+
+
+_LIMIT_SECONDS = 40.0
+"""The server itself gives up waiting for NATS after 30 s."""
+
+
+@with_requests(StoredBytes)
+class ServerStorage(StoredBytes):
+    """Implements `StoredBytes` for one module by asking the server over the link.
+
+    Args:
+        module: The module's number.
+    """
+
+    def __init__(self, line: Line, module: int) -> None:
+        self._line = line
+        self._module = module
+
+    async def request_operation(self, operation: Operation, arguments: dict[str, Any]) -> Any:
+        fields, data = encode_request(operation, arguments)
+        message = {"type": operation.name, "module": self._module, **fields}
+        try:
+            async with asyncio.timeout(_LIMIT_SECONDS):
+                answer = await self._line.request(message, data, is_repeatable=operation.is_repeatable)
+        except TimeoutError:
+            raise TimeoutError("the server did not answer in time") from None
+        return decode_answer(operation, answer, self._line.pop_blob)

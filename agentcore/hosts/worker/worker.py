@@ -21,7 +21,7 @@ from agentcore.hosts.wire.frames import PROTOCOL, LinkError
 from agentcore.hosts.wire.peer import Message, OnMessage, OnRequest, Peer
 from agentcore.hosts.wire.values import arguments_of, error_to_wire, resource_of, result_to_wire
 from agentcore.hosts.worker.ended_calls import EndedCall, EndedCalls
-from agentcore.hosts.worker.hosted_module import Member, find_installed, import_target
+from agentcore.hosts.worker.hosted_module import HostedModule, find_installed, import_target
 from agentcore.hosts.worker.module_environment import HostSurroundings
 from agentcore.hosts.worker.module_runs import ModuleRuns
 from agentcore.hosts.worker.remote_context import RemoteContext
@@ -53,8 +53,8 @@ class Worker:
         self._greeting: Message = {}
         self._greets: Peer | None = None
         self._codes: dict[int, Any] = {}
-        self._members: dict[int, Member] = {}
-        self._stopped: dict[int, Member] = {}
+        self._hosted_modules: dict[int, HostedModule] = {}
+        self._stopped: dict[int, HostedModule] = {}
         self._stays = ModuleRuns()
         self._watchdog = Watchdog(self._list_source_folders, self._report_blocked, NoExternalWatcher())
         self._running: dict[int, RemoteContext] = {}
@@ -103,7 +103,7 @@ class Worker:
             "greeting": {name: self._greeting[name] for name in ("roots", "protected", "state", "locale")},
             "members": [
                 {"module": each.number, "name": each.name, "fingerprint": each.fingerprint, **each.describe()}
-                for each in self._members.values()
+                for each in self._hosted_modules.values()
                 if each.settings is not None
             ],
             "calls": self._list_calls(),
@@ -117,9 +117,9 @@ class Worker:
         """End all calls, and stop all modules, the last one first."""
         for context in list(self._running.values()):
             context.cancel_call()
-        for member in reversed(list(self._members.values())):
+        for hosted in reversed(list(self._hosted_modules.values())):
             with contextlib.suppress(Exception):
-                await member.shutdown()
+                await hosted.shutdown()
         if self._surroundings is not None:
             await self._surroundings.control_files.close()
 
@@ -175,7 +175,7 @@ class Worker:
         if state == "loaded":
             return await self._load_module(number, message)
         if state == "ready":
-            return await self._start_module(self._require_member(number), message["settings"])
+            return await self._start_module(self._require_module(number), message["settings"])
         return await self._clear_up(number) if state == "gone" else await self._stop_module(number)
 
     async def _load_module(self, number: int, message: Message) -> dict[str, Any]:
@@ -190,56 +190,65 @@ class Worker:
                         import_target, message["name"], message["entry"], message["file"], message["fresh"]
                     )
                 self._codes[code] = target
-            member = Member(message["name"], number, self._codes[code], message["fingerprint"])
-            found = await asyncio.to_thread(member.make_plugin, message["locale"])
+            hosted = HostedModule(message["name"], number, self._codes[code], message["fingerprint"])
+            found = await asyncio.to_thread(hosted.make_plugin, message["locale"])
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - sys.exit() in a module must not end the host
             return {"failed": failure_to_wire(exc)}
-        self._members[number] = member
+        self._hosted_modules[number] = hosted
         return found
 
     async def _check_settings(self, message: Message) -> Any:
-        member = self._require_member(message["module"])
-        return await asyncio.to_thread(member.check_settings, message["values"])
+        hosted = self._require_module(message["module"])
+        return await asyncio.to_thread(hosted.check_settings, message["values"])
 
-    async def _start_module(self, member: Member, values: dict[str, Any]) -> dict[str, Any]:
-        assert self._surroundings is not None  # noqa: S101 - the server greets first
+    async def _start_module(self, hosted: HostedModule, values: dict[str, Any]) -> dict[str, Any]:
         try:
-            if member.runtime is not None:
-                if member.settings == values:
-                    member.runtime.resend_state()
-                    self._resources.resend_resources(member.name, member.number)
+            if hosted.runtime is not None:
+                if hosted.settings == values:
+                    hosted.runtime.resend_state()
+                    self._resources.resend_resources(hosted.name, hosted.number)
                     return {}
-                await member.shutdown()
-            settings = await asyncio.to_thread(member.settings_of, values)
-            runtime = RemoteRuntime(  # type: ignore[abstract]  # its operations are made from the table
-                member.name,
-                member.number,
-                settings,
-                claims=member.manifest.claims,
-                line=self.line,
-                surroundings=self._surroundings,
-                resources=self._resources,
-                routes=self._routes,
-            )
-            await self._surroundings.restore_control_files()
-            await self._stays.start_run(member)
-            await member.init(runtime)
-            member.settings = values
+                await hosted.shutdown()
+            settings = await asyncio.to_thread(hosted.settings_of, values)
+            runtime = await self._prepare_start(hosted, settings)
+            await hosted.init(runtime)
+            hosted.settings = values
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             return {"failed": failure_to_wire(exc)}
         return {}
 
+    async def _prepare_start(self, hosted: HostedModule, settings: Any) -> RemoteRuntime:
+        """Return the runtime for a module's `init`, with what an earlier process left in order.
+
+        Args:
+            settings: Validated.
+        """
+        assert self._surroundings is not None  # noqa: S101 - the server greets first
+        runtime = RemoteRuntime(  # type: ignore[abstract]  # its operations are made from the table
+            hosted.name,
+            hosted.number,
+            settings,
+            claims=hosted.manifest.claims,
+            line=self.line,
+            surroundings=self._surroundings,
+            resources=self._resources,
+            routes=self._routes,
+        )
+        await self._surroundings.restore_control_files()
+        await self._stays.start_run(hosted)
+        return runtime
+
     async def _stop_module(self, number: int) -> dict[str, Any]:
-        member = self._members.pop(number, None)
-        if member is None:
+        hosted = self._hosted_modules.pop(number, None)
+        if hosted is None:
             return {}
-        self._stopped[number] = member
+        self._stopped[number] = hosted
         try:
-            await member.shutdown()
+            await hosted.shutdown()
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
@@ -248,24 +257,24 @@ class Worker:
 
     async def _clear_up(self, number: int) -> dict[str, Any]:
         """Find what a module has left that was stopped, and end that."""
-        member = self._stopped.pop(number, None)
-        if member is None or self._surroundings is None:
+        hosted = self._stopped.pop(number, None)
+        if hosted is None or self._surroundings is None:
             return {"left": []}
-        return {"left": await self._stays.end_run(member, self._surroundings.state)}
+        return {"left": await self._stays.end_run(hosted, self._surroundings.state)}
 
     async def _collect_definitions(self, message: Message) -> Any:
-        member = self._require_member(message["module"])
+        hosted = self._require_module(message["module"])
         try:
             if message["what"] == "component":
-                return {"component": await member.load_component()}
-            return await member.collect_definitions()
+                return {"component": await hosted.load_component()}
+            return await hosted.collect_definitions()
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             return {"failed": failure_to_wire(exc)}
 
     async def _read_report(self, message: Message) -> Any:
-        runtime = self._require_member(message["module"]).runtime
+        runtime = self._require_module(message["module"]).runtime
         if runtime is None or runtime.report is None:
             return {"facts": {}, "log": "", "originalNames": {}}
         try:
@@ -281,7 +290,7 @@ class Worker:
             return {"failed": failure_to_wire(exc)}
 
     async def _log_in(self, message: Message) -> Any:
-        runtime = self._require_member(message["module"]).runtime
+        runtime = self._require_module(message["module"]).runtime
         if runtime is None or runtime.login is None:
             raise ToolError("login_failed", "the module offers no log-in any more")
         return await runtime.login.run_step(message)
@@ -294,31 +303,31 @@ class Worker:
         return {}
 
     def _require_runtime(self, number: Any) -> RemoteRuntime:
-        runtime = self._require_member(number).runtime
+        runtime = self._require_module(number).runtime
         if runtime is None:
             raise ToolError("module_stopping", "the module is stopping", retryable=True)
         return runtime
 
     async def _get_file(self, message: Message) -> Any:
-        data = await asyncio.to_thread(self._require_member(message["module"]).read_file, message["path"])
+        data = await asyncio.to_thread(self._require_module(message["module"]).read_file, message["path"])
         return await self.line.peer.send_blob(data)
 
     def _deliver_event(self, message: Message) -> None:
-        member = self._members.get(message["module"])
-        if member is None or member.runtime is None:
+        hosted = self._hosted_modules.get(message["module"])
+        if hosted is None or hosted.runtime is None:
             return
         try:
-            member.runtime.deliver_event(message)
+            hosted.runtime.deliver_event(message)
         except BaseException as exc:  # noqa: BLE001 - a listener of a module may even try to end the process
-            log_failure(log, "event_listener_failed", exc, module=member.name)
+            log_failure(log, "event_listener_failed", exc, module=hosted.name)
 
     def _list_source_folders(self) -> dict[str, tuple[str, ...]]:
-        return {member.name: member.source_dirs for member in list(self._members.values())}
+        return {hosted.name: hosted.source_dirs for hosted in list(self._hosted_modules.values())}
 
     def _report_blocked(self, holder: Holder, seconds: float) -> None:
-        for member in self._members.values():
-            if member.name == holder.module:
-                told = {"module": member.number, "tool": holder.tool, "place": holder.place, "seconds": seconds}
+        for hosted in self._hosted_modules.values():
+            if hosted.name == holder.module:
+                told = {"module": hosted.number, "tool": holder.tool, "place": holder.place, "seconds": seconds}
                 self.line.send_message({"type": "module.blocked", **told})
                 return
 
@@ -326,18 +335,18 @@ class Worker:
         self.line.send_message(
             {
                 "type": "control_files.report",
-                "modules": [each.number for each in self._members.values() if each.name in report.modules],
+                "modules": [each.number for each in self._hosted_modules.values() if each.name in report.modules],
                 "quarantined": [each.to_json() for each in report.quarantined[:_QUARANTINED_SENT]],
                 "limit": report.limit,
                 "advice": report.advice,
             }
         )
 
-    def _require_member(self, number: Any) -> Member:
-        member = self._members.get(number)
-        if member is None:
+    def _require_module(self, number: Any) -> HostedModule:
+        hosted = self._hosted_modules.get(number)
+        if hosted is None:
             raise ToolError("module_stopping", "the module is stopping", retryable=True)
-        return member
+        return hosted
 
     # -- calls -------------------------------------------------------------------------------------------------
 
@@ -369,10 +378,10 @@ class Worker:
         number = message["n"]
         head = {"type": "tool.result", "id": message["call"], "n": number, "resourceId": message["resourceId"]}
         try:
-            member = self._require_member(message["module"])
-            context = self._open_context(member, message)
+            hosted = self._require_module(message["module"])
+            context = self._open_context(hosted, message)
             try:
-                result, encoded = await member.execute_call(context, message["tool"], arguments_of(message))
+                result, encoded = await hosted.execute_call(context, message["tool"], arguments_of(message))
                 context.flush_progress()
                 ended = EndedCall(head, result, encoded)
             finally:
@@ -401,7 +410,7 @@ class Worker:
         except LinkError:
             pass  # where there is another server, that asks for it
 
-    def _open_context(self, member: Member, message: Message) -> RemoteContext:
+    def _open_context(self, hosted: HostedModule, message: Message) -> RemoteContext:
         """Start a call, or a preview of one; `_end` ends a call."""
         assert self._surroundings is not None  # noqa: S101 - the server greets first
         if "nextIndex" in message:
@@ -409,7 +418,7 @@ class Worker:
         resource = None
         if "resource" in message:
             runs = message["type"] == "tool.call"
-            resource = self._resources.resolve_resource(member.name, resource_of(message["resource"]), runs=runs)
+            resource = self._resources.resolve_resource(hosted.name, resource_of(message["resource"]), runs=runs)
         context = RemoteContext(  # type: ignore[abstract]  # its operations are made from the table
             self.line, message, self._surroundings.workspace, resource
         )
@@ -425,10 +434,10 @@ class Worker:
         if (task := asyncio.current_task()) is not None:
             task.set_name(f"preview:{message['tool']}")
         try:
-            member = self._require_member(message["module"])
-            context = self._open_context(member, message)
+            hosted = self._require_module(message["module"])
+            context = self._open_context(hosted, message)
             try:
-                preview = await member.preview_call(context, message["tool"], arguments_of(message))
+                preview = await hosted.preview_call(context, message["tool"], arguments_of(message))
             finally:
                 context.end_preview()
                 del self._running[context.number]  # it must not affect the call that creates its resource
@@ -439,9 +448,9 @@ class Worker:
             return {"failed": failure_to_wire(exc)}
 
     async def _complete_argument(self, message: Message) -> Any:
-        member = self._require_member(message["module"])
+        hosted = self._require_module(message["module"])
         try:
-            found = await member.complete_argument(
+            found = await hosted.complete_argument(
                 message["tool"], message["argument"], message["begun"], message["given"]
             )
         except asyncio.CancelledError:

@@ -169,8 +169,8 @@ class WorkerRoutes:
     async def _stream_body(self, number: int, talk: _Talk, body: AsyncIterator[bytes]) -> None:
         is_broken = False
         try:
-            async for piece in body:
-                await talk.outlet.send(bytes(piece))
+            async for chunk in body:
+                await talk.outlet.send(bytes(chunk))
         except ConnectionError:
             pass
         except BaseException as exc:  # noqa: BLE001 - the border between host and module

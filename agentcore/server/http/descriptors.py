@@ -18,8 +18,8 @@ def connection_limit() -> int:
 def raise_descriptor_limit() -> None:
     """Raise this process's descriptor limit to what all connections need, as far as the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = CONNECTIONS + DESCRIPTORS_RESERVED
+    requested = CONNECTIONS + DESCRIPTORS_RESERVED
     if hard != resource.RLIM_INFINITY:
-        wanted = min(wanted, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        requested = min(requested, hard)
+    if soft != resource.RLIM_INFINITY and soft < requested:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (requested, hard))

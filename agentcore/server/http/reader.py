@@ -203,9 +203,9 @@ def _validate(validate: Callable[[Any], Any], value: Any, error_type: str, what:
             {"path": _format_path(error["loc"]), "message": _format_message(error["type"], error["msg"])}
             for error in exc.errors(include_url=False, include_context=False, include_input=False)
         ]
-        said = "; ".join(f"{error['path'] or what}: {error['message']}" for error in errors[:3])
+        message = "; ".join(f"{error['path'] or what}: {error['message']}" for error in errors[:3])
         raise Refusal(
-            HTTPStatus.BAD_REQUEST, error_type, f"{what} is not as expected: {said}", errors=errors[:_ERRORS_SHOWN]
+            HTTPStatus.BAD_REQUEST, error_type, f"{what} is not as expected: {message}", errors=errors[:_ERRORS_SHOWN]
         ) from None
 
 

@@ -179,8 +179,8 @@ class Pipe:
 
     async def _handle_line(self, line: bytes | TooLong) -> None:
         if isinstance(line, TooLong):
-            said = f"the message has over {MESSAGE_BYTES:,} bytes, which is the bound"
-            self._send_error(PARSE_ERROR, said, _id_in(line))
+            text = f"the message has over {MESSAGE_BYTES:,} bytes, which is the bound"
+            self._send_error(PARSE_ERROR, text, _id_in(line))
             return
         try:
             document = parse_json(line)
@@ -203,8 +203,8 @@ class Pipe:
             self._send_error(INVALID_REQUEST, "a request with this id is being answered already", request.id)
             return
         if len(session.in_flight) >= _REQUESTS:
-            said = f"{_REQUESTS} requests of this client are being answered already, which is the bound"
-            self._send_error(INVALID_REQUEST, said, request.id)
+            message = f"{_REQUESTS} requests of this client are being answered already, which is the bound"
+            self._send_error(INVALID_REQUEST, message, request.id)
             return
         runner = self._choose_runner(document)
         if isinstance(runner, InboundLadderRejection):

@@ -66,8 +66,8 @@ class Stateless:
         """Answer one request."""
         if exchange.request.method != "POST":
             return Answer(b"", HTTPStatus.METHOD_NOT_ALLOWED, "", {hdrs.ALLOW: "POST"})
-        if (fault := check_headers(exchange)) is not None:
-            return fault
+        if (problem := check_headers(exchange)) is not None:
+            return problem
         document = await read_document(exchange)
         if isinstance(document, Answer):
             return document

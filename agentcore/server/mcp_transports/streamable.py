@@ -58,8 +58,8 @@ class Streamable:
 
     async def post(self, exchange: Exchange) -> Answer | Sent:
         """Handle one message of a client."""
-        if (fault := check_headers(exchange)) is not None:
-            return fault
+        if (problem := check_headers(exchange)) is not None:
+            return problem
         document = await read_document(exchange)
         message = document if isinstance(document, Answer) else _parse_message(document)
         if isinstance(message, Answer):

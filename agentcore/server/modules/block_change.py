@@ -128,9 +128,9 @@ def plan_blocks(
     gone = tuple(name_of_block(family, name) for name, block in blocks.items() if block is None)
     new = tuple(name_of_block(family, name) for name, block in blocks.items() if block is not None and name not in old)
     listed = listed_names(file)
-    wanted = (*(name for name in listed if name not in gone), *(name for name in new if name not in listed))
-    if wanted != listed:
-        plan = replace(plan, after=_with_modules(plan.after, wanted))
+    requested = (*(name for name in listed if name not in gone), *(name for name in new if name not in listed))
+    if requested != listed:
+        plan = replace(plan, after=_with_modules(plan.after, requested))
     return BlockChange(family, plan, tuple(blocks), family.entry.compute_fingerprint(), new, gone)
 
 

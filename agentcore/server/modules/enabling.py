@@ -213,9 +213,9 @@ def listed_names(file: Path) -> tuple[str, ...]:
 
 def _rewrite_list(file: Path, name: str, is_on: bool) -> None:
     names = listed_names(file)
-    wanted = _with_module(names, name, is_on)
-    if wanted != names:
-        set_modules(file, wanted)
+    requested = _with_module(names, name, is_on)
+    if requested != names:
+        set_modules(file, requested)
 
 
 def _with_module(names: tuple[str, ...], name: str, is_on: bool) -> tuple[str, ...]:
@@ -228,10 +228,10 @@ def _listing_diff(config: AppConfig, modules: Modules, name: str, is_on: bool) -
     """Return how listing a module, or removing it from the list, changes app.json."""
     before = SettingsSubject.of_app(config, blocks=modules.block_models()).read_document()
     names = listed_names(config.file)
-    wanted = _with_module(names, name, is_on)
-    if wanted == names:
+    requested = _with_module(names, name, is_on)
+    if requested == names:
         return ()
-    text = before.app.edit_text(("modules",), list(wanted))
+    text = before.app.edit_text(("modules",), list(requested))
     after = replace(before, app=replace(before.app, source=JsonSource(text), exists=True))
     return diff_of(before, after)
 

@@ -167,8 +167,8 @@ async def _send_stream(exchange: Exchange, route: ModuleRoute, response: Respons
 
     async def pump() -> None:
         try:
-            async for piece in response.body:
-                stream.write(piece)
+            async for chunk in response.body:
+                stream.write(chunk)
                 await stream.drain()
         finally:
             if isinstance(response.body, AsyncGenerator):

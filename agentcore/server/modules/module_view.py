@@ -339,13 +339,13 @@ def _describe_component(name: str, component: WebComponent) -> ComponentView:
 
 def _find_block_errors(found: tuple[Found, ...]) -> list[str]:
     """Return the errors in blocks that cannot become modules."""
-    faults = []
+    problems = []
     for member in (each for each in found if isinstance(each, FamilyMember)):
         try:
             member.check_block()
         except ConfigError as exc:
-            faults.append(str(exc))
-    return faults
+            problems.append(str(exc))
+    return problems
 
 
 def _why_unlisted(found: tuple[Found, ...]) -> str:

@@ -117,8 +117,8 @@ async def request_pairing(exchange: Exchange) -> Answer:
     # a browser sets the origin, and pages cannot change it; a program may send any value
     origin = exchange.request.headers.get(hdrs.ORIGIN, "")
     try:
-        wanted = PairingRequest(body.name, body.kind, origin, body.scopes)
-        pairing, ticket = exchange.core.pairings.request_pairing(body.code, wanted)
+        requested = PairingRequest(body.name, body.kind, origin, body.scopes)
+        pairing, ticket = exchange.core.pairings.request_pairing(body.code, requested)
     except ToolError as exc:
         if exc.type == "invalid_code":
             exchange.parts.hits.add("wrong_code")

@@ -74,7 +74,7 @@ class CallOutput(BaseModel, defer_build=True):
 async def list_calls(exchange: Exchange) -> Answer:
     """Send one page of the record."""
     query: CallsQuery = exchange.query
-    wanted = RecordFilter(
+    requested = RecordFilter(
         tool=query.tool,
         module=query.module,
         session_id=query.session_id,
@@ -89,7 +89,7 @@ async def list_calls(exchange: Exchange) -> Answer:
     )
     record = exchange.core.store.record
     try:
-        page = await record.read_bounded_page(wanted, skip=query.skip, limit=query.limit, must_count=query.total)
+        page = await record.read_bounded_page(requested, skip=query.skip, limit=query.limit, must_count=query.total)
     except RecordUnreadableError as exc:
         raise exc.as_tool_error() from exc
     calls = [{"seq": recorded.seq, **recorded.row._asdict()} for recorded in page.rows]

@@ -42,12 +42,12 @@ async def stream_events(exchange: Exchange) -> Answer | Sent:
     types = tuple(sorted(set(query.types.split(",")) - {""})) if query.types else ()
     if len(types) > _PATTERNS:
         raise Refusal(400, "invalid_query", f"types: at most {_PATTERNS} patterns", limit=_PATTERNS)
-    wanted = await _restrict_filter(exchange, EventFilter(types, query.session_id))
+    requested = await _restrict_filter(exchange, EventFilter(types, query.session_id))
     if exchange.request.method == "HEAD":
         return Answer(b"", content_type=EVENT_STREAM)
     after = exchange.request.headers.get(_LAST_EVENT_ID) or query.after
     stream = RawStream(exchange.request, headers={hdrs.CACHE_CONTROL: "no-store", "X-Accel-Buffering": "no"})
-    await exchange.parts.events.serve_reader(stream, exchange.connection, wanted, after)
+    await exchange.parts.events.serve_reader(stream, exchange.connection, requested, after)
     return stream.end()
 
 

@@ -37,12 +37,12 @@ def search_lines(file: BinaryIO, query: str, *, ignore_case: bool = False) -> It
         query: 1 to 1,000 characters, no line end.
         ignore_case: Ignore case, in any alphabet.
     """
-    wanted = query.casefold() if ignore_case else query
+    requested = query.casefold() if ignore_case else query
     first_line = 1
     last_match = 0
     for offset, block in _read_blocks(file):
-        if wanted in _decode_folded(block, ignore_case):
-            for match in _find_matches(block, wanted, first_line, offset, ignore_case):
+        if requested in _decode_folded(block, ignore_case):
+            for match in _find_matches(block, requested, first_line, offset, ignore_case):
                 if match.line != last_match:
                     last_match = match.line
                     yield match

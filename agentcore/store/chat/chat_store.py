@@ -20,7 +20,6 @@ from agentcore.store.chat.chat_rows import (
 from agentcore.store.chat.compaction import STANDING_NOTICE, earlier_summary, save_compaction
 from agentcore.store.chat.message_queue import QueueStore, delete_queue, delete_queued_messages
 from agentcore.store.chat.owners import SessionOwners
-from agentcore.store.chat.search import matching_sessions
 from agentcore.store.chat.session_hosts import SessionHosts
 from agentcore.store.chat.stored_messages import insert_message, load_context_messages
 from agentcore.store.database.database import Database
@@ -460,3 +459,36 @@ def _move_call(
     statement = f"UPDATE chat_calls SET {sets} WHERE session_id = ? AND tool_id = ? AND state = ?"  # noqa: S608
     changed = connection.execute(statement, (*changes.values(), session_id, tool_id, before))
     return changed.rowcount == 1
+
+
+_INDEXED_CHARS = 3
+"""Minimum length of an indexed word; shorter ones have no trigram and need a scan."""
+
+_FOUND = 10_000
+
+
+def matching_sessions(connection: sqlite3.Connection, text: str) -> list[str]:
+    """Return the ids of sessions whose title contains the text, or with a message that contains all of its words."""
+    words = text.split()
+    query = "SELECT session_id FROM chat_sessions WHERE instr(lower(title), lower(?)) > 0 LIMIT ?"
+    found = [row[0] for row in connection.execute(query, (text.strip(), _FOUND))]
+    return list(dict.fromkeys([*found, *_find_by_text(connection, words)]))
+
+
+def _find_by_text(connection: sqlite3.Connection, words: list[str]) -> list[str]:
+    indexed = [word for word in words if len(word) >= _INDEXED_CHARS]
+    conditions = []
+    values = []
+    if indexed:
+        conditions.append("chat_search MATCH ?")
+        values.append(" AND ".join(f'"{_quote_word(word)}"' for word in indexed))
+    for word in words:
+        if len(word) < _INDEXED_CHARS:
+            conditions.append("instr(lower(text), lower(?)) > 0")
+            values.append(word)
+    query = f"SELECT DISTINCT session_id FROM chat_search WHERE {' AND '.join(conditions)} LIMIT ?"  # noqa: S608
+    return [row[0] for row in connection.execute(query, (*values, _FOUND))]
+
+
+def _quote_word(word: str) -> str:
+    return word.replace('"', '""').replace("\0", "")

@@ -106,8 +106,8 @@ def check_secret(name: str, value: SecretStr) -> None:
     Raises:
         ToolError: `invalid_secret`; it never contains the value.
     """
-    if fault := _find_problem(name, value.get_secret_value()):
-        raise ToolError("invalid_secret", fault, name=name)
+    if problem := _find_problem(name, value.get_secret_value()):
+        raise ToolError("invalid_secret", problem, name=name)
 
 
 def _find_problem(name: str, value: str) -> str:

@@ -274,15 +274,17 @@ class ControlFiles:
         slow = self._tree.slow_reason
         limits = [f"each look at the workspace goes through all of its folders: {slow}"] if slow else []
         limits += [run.hold.limit] if run.hold.limit else []
-        said = "; ".join(limits)
-        if said == self._limits.get(run.module, ""):
+        message = "; ".join(limits)
+        if message == self._limits.get(run.module, ""):
             return
-        self._limits[run.module] = said
-        if said:
-            _log_warning("control_files_limit", module=run.module, limit=said)
+        self._limits[run.module] = message
+        if message:
+            _log_warning("control_files_limit", module=run.module, limit=message)
         advice = "Choose smaller `workspace.roots`" + (", or raise fs.inotify.max_user_watches" if slow else "")
         self._report(
-            ControlReport((run.module,), limit=said or "no limit is reached any more", advice=advice if said else "")
+            ControlReport(
+                (run.module,), limit=message or "no limit is reached any more", advice=advice if message else ""
+            )
         )
 
     # -- in a thread -------------------------------------------------------------------------------------------

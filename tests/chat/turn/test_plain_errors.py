@@ -136,6 +136,7 @@ async def test_anthropic_is_told_that_it_is_an_error(open_talk, provider):
     assert SENTENCE in str(result["content"])
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("images", [True, False])
 async def test_picture_is_told_without_the_text_of_its_data(open_talk, provider, images):
     provider.say("", ("a", "give_picture", "{}"))

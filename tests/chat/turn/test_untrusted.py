@@ -160,6 +160,7 @@ async def test_rejection_of_a_call_into_the_open_world_is_the_person_s_own_word(
     assert "untrusted" not in told(provider)
 
 
+@pytest.mark.processes
 async def test_pictures_of_the_world_are_said_to_be_data_and_odd_ones_are_left_out(open_talk, provider):
     provider.say("", ("a", "world_see", "{}"))
     provider.say("Hm.")

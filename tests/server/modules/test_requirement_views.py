@@ -7,7 +7,6 @@ import pytest
 from agentcore.api import Module, RequirementInfo, RequirementStatus, ToolError, tool
 from agentcore.api.tool_context import Principal
 from agentcore.core.calls.call import CallRequest
-from agentcore.core.requirements import missing_lines
 from agentcore.server.missing_requirements import install_missing
 from agentcore.store.record.query import RecordFilter
 from agentcore.testing import EventLog
@@ -348,39 +347,6 @@ async def test_an_error_that_names_a_requirement_of_nobody_is_left_as_it_is(star
     server = await start([Liar()])
     error = await print_page(server)
     assert (error.message, error.context) == ("no press", {"requirement": "printing_press"})
-
-
-async def test_the_console_lines_name_what_is_missing_and_the_command(server):
-    views = await server.running.host.requirements.check_all()
-    assert missing_lines(views, "en") == [
-        "Printing press: not installed. Printing needs one.",
-        "Install it with: agentcore press install (about 170 MB)",
-    ]
-    assert missing_lines(views, "zh") == [
-        "印刷机：未安装。Printing needs one.",
-        "安装命令：agentcore press install（约 170 MB）",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("name", "Printing Press"),
-        ("name", 3),
-        ("title", {"fr": "Presse"}),
-        ("purpose", ""),
-        ("command", ""),
-        ("download_bytes", -1),
-        ("download_bytes", True),
-        ("is_required", 1),
-        ("is_installable", None),
-    ],
-)
-async def test_a_wrong_description_fails_the_module_and_names_the_field(make_server, field, value):
-    server = await make_server(Printer(Press(**{field: value})))
-    record = server.host.modules.get_record("printer")
-    assert record.state == "failed"
-    assert f"{field} of a requirement of module 'printer'" in record.reason
 
 
 async def test_in_a_container_the_server_installs_it_by_itself_and_says_so(server, press):

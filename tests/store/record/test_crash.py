@@ -22,8 +22,9 @@ import asyncio, itertools, sys
 from pathlib import Path
 import structlog
 structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
-from agentcore.store.record import CallRow, RecordKeeper, RecordLimits
-from agentcore.store.state import StateDir
+from agentcore.store.record.call_row import CallRow
+from agentcore.store.record.retention import RecordKeeper, RecordLimits
+from agentcore.store.state.state_dir import StateDir
 from agentcore.store.store import Store
 
 async def main():

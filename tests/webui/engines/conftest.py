@@ -12,7 +12,7 @@ import pytest_asyncio
 from tests import programs
 from tests.support.collected import items_below
 from tests.webui.engines.firefox import running_firefox
-from tests.webui.engines.page import Page
+from tests.webui.engines.page import DriverHangsError, Page
 from tests.webui.engines.webkit import running_webkit
 from tests.webui.serving import starting
 
@@ -76,16 +76,24 @@ async def visit(engine: Any, start_ui: Any) -> AsyncIterator[OpenVisit]:
             path: str = "", *, is_logged_in: bool = True, size: tuple[int, int] = (1280, 800), **plan: Any
         ) -> Visit:
             ui = plan.pop("ui", None) or await start_ui(plan.pop("modules", ()), **plan)
-            page = Page(await stack.enter_async_context(engine.tab()))
-            await page.resize(*size)
-            if is_logged_in:
-                store = ui.host.store
-                codes = f"#code={store.approval_sessions.create_code()}&page={store.page_sessions.create_code()}"
-                await page.open(f"{ui.server.approval_address}/{codes}")
-                await page.css("nav, header.top").seen()
-            visit = Visit(ui, page)
+
+            async def load() -> Visit:
+                page = Page(await stack.enter_async_context(engine.tab()))
+                await page.resize(*size)
+                if is_logged_in:
+                    store = ui.host.store
+                    codes = f"#code={store.approval_sessions.create_code()}&page={store.page_sessions.create_code()}"
+                    await page.open(f"{ui.server.approval_address}/{codes}")
+                    await page.css("nav, header.top").seen()
+                visit = Visit(ui, page)
+                await (visit.go(path) if is_logged_in else page.open(f"{ui.address}/{path}"))
+                return visit
+
+            try:
+                visit = await load()
+            except DriverHangsError:
+                visit = await load()  # by another start of the driver
             opened.append(visit)
-            await (visit.go(path) if is_logged_in else page.open(f"{ui.address}/{path}"))
             return visit
 
         yield make

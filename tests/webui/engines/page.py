@@ -31,6 +31,10 @@ class NotNowError(Exception):
     """The page, the frame or the element is not there at this moment: it loads, or has just gone."""
 
 
+class DriverHangsError(Exception):
+    """The driver of the browser gives no answer any more; only another start of it helps."""
+
+
 async def until(look: Callable[[], Awaitable[T | None]]) -> T:
     """Look again and again, until there is something; raises TimeoutError after `WAIT_S`."""
     async with asyncio.timeout(WAIT_S):

@@ -2,11 +2,13 @@
 
 import asyncio
 import base64
+import contextlib
 import json
 import os
 import re
+import signal
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +16,12 @@ from typing import Any
 import aiohttp
 from aiohttp.test_utils import unused_port
 
-from tests.webui.engines.page import Action, NotNowError
+from tests.webui.engines.page import Action, DriverHangsError, NotNowError
 
 BROWSERS = "*-linux-gnu*/webkit2gtk-4.*/MiniBrowser"
 """Where Debian puts the browser that belongs to the driver, below /usr/lib."""
 _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
-_START_S, _ANSWER_S = 120, 120
+_START_S, _ANSWER_S = 120, 60
 _NOT_NOW = {"no such frame", "no such element", "no such window", "stale element reference"}
 _FRAME = """(address) => {
   const visit = (root) => {
@@ -43,12 +45,22 @@ class Session:
     client: aiohttp.ClientSession
     path: str
     window: str = ""
+    hangs: bool = False
 
     async def ask(self, method: str, command: str, **body: Any) -> Any:
         """The value that answers a command."""
+        if self.hangs:
+            raise DriverHangsError(command)
         document = body if method == "POST" else None
-        async with asyncio.timeout(_ANSWER_S), self.client.request(method, self.path + command, json=document) as reply:
-            value = (await reply.json())["value"]
+        try:
+            async with (
+                asyncio.timeout(_ANSWER_S),
+                self.client.request(method, self.path + command, json=document) as reply,
+            ):
+                value = (await reply.json())["value"]
+        except TimeoutError:
+            self.hangs = True
+            raise DriverHangsError(f"no answer to {method} {command} within {_ANSWER_S} s") from None
         if reply.status == 200:
             return value
         if value["error"] in _NOT_NOW:
@@ -142,62 +154,96 @@ def _moved(source: Action, left: float, top: float) -> Action:
     }
 
 
-@dataclass
 class WebKit:
-    """A running browser."""
+    """A running browser, with its driver, which is started again once it gives no answer any more.
 
-    session: Session
-    log: Path
+    Args:
+        program: The driver.
+        display: The X display.
+        folder: For what the console says.
+    """
+
+    def __init__(self, program: str, display: str, folder: Path) -> None:
+        (self._browser, *_) = [str(path) for path in Path("/usr/lib").glob(BROWSERS)]
+        self._program, self._display, self._log = program, display, folder / "console.log"
+        self._held = AsyncExitStack()
+        self.session: Session
 
     @property
     def errors(self) -> list[str]:
         """What its console said was wrong, oldest first."""
-        return re.findall(r"CONSOLE \S+ ERROR .*", self.log.read_text(errors="replace"))
+        return re.findall(r"CONSOLE \S+ ERROR .*", self._log.read_text(errors="replace"))
+
+    async def start(self) -> None:
+        """Start the driver and the browser."""
+        port = unused_port()
+        with self._log.open("ab") as output:
+            driver = await asyncio.create_subprocess_exec(
+                *(self._program, f"--port={port}"),
+                stdout=output,
+                stderr=asyncio.subprocess.STDOUT,
+                env=_environment(self._display),
+                start_new_session=True,
+            )
+        self._held.push_async_callback(_kill, driver)
+        client = await self._held.enter_async_context(aiohttp.ClientSession(f"http://127.0.0.1:{port}"))
+        async with asyncio.timeout(_START_S):
+            await _until_ready(client)
+        self.session = Session(client, "/session")
+        self.session.path += "/" + (await self.session.ask("POST", "", **_wanted(self._browser)))["sessionId"]
+
+    async def end(self) -> None:
+        """End both, whatever they do."""
+        await self._held.aclose()
 
     @asynccontextmanager
     async def tab(self) -> AsyncIterator[WebKitDriver]:
         """Its one window. Cookies and storage stay from test to test: each has a server of its own, with its own."""
-        first = await self.session.ask("GET", "/window")
-        driver = WebKitDriver(self.session, first)
+        try:
+            first = await self.session.ask("GET", "/window")
+        except DriverHangsError:
+            await self.end()
+            await self.start()
+            first = await self.session.ask("GET", "/window")
+        session = self.session
+        driver = WebKitDriver(session, first)
         yield driver
-        for each in await self.session.ask("GET", "/window/handles"):
+        if session.hangs:
+            return  # the next test starts it again
+        for each in await session.ask("GET", "/window/handles"):
             if each != first:
-                await self.session.switch(each)
-                await self.session.ask("DELETE", "/window")
+                await session.switch(each)
+                await session.ask("DELETE", "/window")
         await driver.open("about:blank")
+
+
+async def _kill(driver: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(driver.pid, signal.SIGKILL)  # with its browser
+    await driver.wait()
 
 
 @asynccontextmanager
 async def running_webkit(program: str, folder: Path) -> AsyncIterator[WebKit]:
     """The driver, on a screen that nobody sees."""
-    (browser, *_) = [str(path) for path in Path("/usr/lib").glob(BROWSERS)]
-    port, log = unused_port(), folder / "console.log"
     screen = await asyncio.create_subprocess_exec(
         *("Xvfb", "-displayfd", "1", "-screen", "0", "1600x1200x24", "-nolisten", "tcp"),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
     )
-    driver = None
     try:
         assert screen.stdout is not None
         async with asyncio.timeout(_START_S):
             display = (await screen.stdout.readline()).decode().strip()
-        with log.open("wb") as output:
-            driver = await asyncio.create_subprocess_exec(
-                *(program, f"--port={port}"), stdout=output, stderr=asyncio.subprocess.STDOUT, env=_environment(display)
-            )
-        async with aiohttp.ClientSession(f"http://127.0.0.1:{port}") as client:
-            async with asyncio.timeout(_START_S):
-                await _until_ready(client)
-            session = Session(client, "/session")
-            session.path += "/" + (await session.ask("POST", "", **_wanted(browser)))["sessionId"]
-            yield WebKit(session, log)
-            await session.ask("DELETE", "")
+        browser = WebKit(program, display, folder)
+        try:
+            await browser.start()
+            yield browser
+        finally:
+            await browser.end()
     finally:
-        for process in (driver, screen):
-            if process is not None:
-                process.terminate()
-                await process.wait()
+        screen.terminate()
+        await screen.wait()
 
 
 def _wanted(browser: str) -> dict[str, Any]:

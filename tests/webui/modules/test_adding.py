@@ -181,7 +181,8 @@ async def test_what_is_still_being_read_is_never_saved_in_place_of_what_stands_t
 
 @pytest.mark.more
 async def test_block_is_changed_and_removed_from_its_module_s_page(ui):
-    ui.allowed_errors.append("404")  # what is shown of it is asked for until the list says that it is gone
+    # what is shown of it is asked for until the list says that it is gone: while it stops, and then
+    ui.allowed_errors += ["status of 409", "404"]
     page = await ui.page("#/modules/bell_second")
     block = page.get_by_role("region", name="Block in app.json")
     await block.get_by_role("button", name="Change", exact=True).click()

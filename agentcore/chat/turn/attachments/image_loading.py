@@ -78,12 +78,12 @@ def list_images(messages: Sequence[ModelMessage]) -> tuple[list[str], list[str]]
 
 def _digests_of(messages: Sequence[ModelMessage]) -> list[str]:
     found = [
-        _digest(piece.data)
+        _digest(chunk.data)
         for message in messages
         for part in message.parts
         if isinstance(part, UserPromptPart | ToolReturnPart) and isinstance(part.content, list)
-        for piece in part.content
-        if isinstance(piece, BinaryContent)
+        for chunk in part.content
+        if isinstance(chunk, BinaryContent)
     ]
     return list(dict.fromkeys(reversed(found)))
 

@@ -95,9 +95,9 @@ class Shortener:
                 artifact = await self._store_whole_result(part, whole) if whole else None
                 # a result that was cut before already states how much was left out
                 key = "cut_again" if (part.metadata or {}).get("artifact") else "cut_middle"
-                said = "\n".join([self._cut_middle(whole, limit, key, artifact), *filter(None, pictures)])
+                message = "\n".join([self._cut_middle(whole, limit, key, artifact), *filter(None, pictures)])
                 kept = {"artifact": artifact, "is_untrusted": is_untrusted(part)}
-                return ToolReturnPart(part.tool_name, said, part.tool_call_id, metadata=kept, outcome=part.outcome)
+                return ToolReturnPart(part.tool_name, message, part.tool_call_id, metadata=kept, outcome=part.outcome)
             case UserPromptPart():
                 return replace(part, content=await self._short_message(part, limit))
             case TextPart():

@@ -112,10 +112,10 @@ async def write_summary(
         write_tokens: Maximum tokens of the summary.
         locale: Language of the prompt.
     """
-    wish = localized_text(locale, "sum_up", words=int(write_tokens * _WORDS_A_TOKEN))
+    request = localized_text(locale, "sum_up", words=int(write_tokens * _WORDS_A_TOKEN))
     # the content must not be able to close the tag
     conversation = _TAG.sub("&lt;", await asyncio.to_thread(_format_conversation, messages, read_tokens))
-    said = await ask(f"{wish}\n\n<conversation>\n{conversation}\n</conversation>")
+    said = await ask(f"{request}\n\n<conversation>\n{conversation}\n</conversation>")
     return said.strip() or _without_model(messages, locale)
 
 

@@ -149,10 +149,10 @@ def forget(config_path: Path, is_sure: bool, as_json: bool, name: str) -> None:
     It can come back only with a new code: `agentcore host --pair` there, and `hosts pair` here.
     """
     from agentcore.cli.terminal.output import print_json
-    from agentcore.core.declarations.hosted_names import is_member
+    from agentcore.core.declarations.hosted_names import is_pooled_host
 
     server = _server_backend(config_path)
-    if not is_sure and not is_member(name):  # the server rejects members of a pool
+    if not is_sure and not is_pooled_host(name):  # the server rejects hosts of a pool
         _confirm_forget(name, next((host for host in server.list_hosts() if host["name"] == name), None))
     server.delete_host(name)
     if as_json:
@@ -180,9 +180,9 @@ def pair(config_path: Path, code: str, *, chats: bool) -> int:
     from agentcore.cli.terminal.output import print_notice
     from agentcore.cli.terminal.terminal import ask_confirmation, is_interactive, write_line
     from agentcore.cli.terminal.waiting_text import host_text
-    from agentcore.core.declarations.hosted_names import is_member
+    from agentcore.core.declarations.hosted_names import is_pooled_host
 
-    if is_member(code):
+    if is_pooled_host(code):
         raise CliError(
             f"{code!r} is no code, and nobody lets a host of a pool in here: NATS does, by its key",
             hint="agentcore host --pool POOL --server nats://… --key FILE, on that machine",

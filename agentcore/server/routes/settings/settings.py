@@ -93,26 +93,26 @@ async def change_settings(exchange: Exchange) -> Answer:
         raise ToolError(
             "config_changed", "the files changed since they were read; read the settings again", digest=document.digest
         )
-    wanted = _SettingsRequest(
+    requested = _SettingsRequest(
         [entry.to_setting_change() for entry in body.changes], isinstance(body, ModuleChangeBody) and body.reload
     )
-    if wanted.reloads:
+    if requested.reloads:
         authorise(exchange.principal, "manage_modules")
     try:
-        plan = await asyncio.to_thread(plan_changes, document, wanted.changes)
-        must_wait = await _must_wait(exchange, plan, wanted)
+        plan = await asyncio.to_thread(plan_changes, document, requested.changes)
+        must_wait = await _must_wait(exchange, plan, requested)
         if exchange.query.preview is not None:
             return Answer(to_json(await asyncio.to_thread(change_view, plan, needs_confirmation=must_wait)))
         if must_wait:
-            proposal = await asyncio.to_thread(settings_proposal, plan, wanted.paths, reloads=wanted.reloads)
+            proposal = await asyncio.to_thread(settings_proposal, plan, requested.paths, reloads=requested.reloads)
 
-            apply: Apply = partial(_save_changes, exchange, plan, wanted)
-            if wanted.reloads:
+            apply: Apply = partial(_save_changes, exchange, plan, requested)
+            if requested.reloads:
                 apply = await exchange.parts.switch.only_if_code_unchanged([_module_name(exchange)], apply)
             raise propose_change(exchange.core.policy_changes, exchange.principal, proposal, apply)
     except ConfigError as exc:
         raise not_written(exc) from exc
-    await _save_changes(exchange, plan, wanted)
+    await _save_changes(exchange, plan, requested)
     return await get_settings(exchange)
 
 

@@ -47,8 +47,8 @@ async def read_artifact(
     """
     link = await ctx.artifacts.describe(artifact_id)
     if link.mime in _SEEN and link.size_bytes <= _IMAGE_BYTES and offset is limit is None:
-        picture = Image(await ctx.artifacts.load(artifact_id), link.mime)
-        return ToolResult((Text(_format_link(link)), picture), _describe_link(link))
+        image = Image(await ctx.artifacts.load(artifact_id), link.mime)
+        return ToolResult((Text(_format_link(link)), image), _describe_link(link))
     room = _READ_CHARS if ctx.model_chars is None else ctx.model_chars - _NOTE_CHARS
     first = max(offset or 1, 1)
     lines = min(limit or READ_LINES, READ_LINES)

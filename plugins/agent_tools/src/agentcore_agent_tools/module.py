@@ -68,7 +68,7 @@ Key = Annotated[
 ]
 
 
-class Todo(BaseModel, extra="forbid", json_schema_extra=known_to_models()):
+class Todo(BaseModel, defer_build=True, extra="forbid", json_schema_extra=known_to_models()):
     """One thing to do."""
 
     id: Annotated[str | None, Field(min_length=1, max_length=2000, json_schema_extra=HIDDEN_FROM_MODELS)] = None

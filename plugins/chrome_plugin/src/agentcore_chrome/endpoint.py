@@ -96,7 +96,7 @@ class Endpoint:
         parts = self._parts
         whole = [self.address.get_secret_value(), self.url, *self.headers.values(), self.target]
         login = parts.netloc.rpartition("@")[0]
-        pieces = [
+        chunks = [
             login,
             *login.split(":"),
             parts.path.strip("/"),
@@ -104,7 +104,7 @@ class Endpoint:
             parts.query,
             *_list_query_values(parts.query),
         ]
-        spellings = {spelling for piece in (*whole, *pieces) for spelling in (piece, unquote(piece))}
+        spellings = {spelling for chunk in (*whole, *chunks) for spelling in (chunk, unquote(chunk))}
         secrets = {one for one in spellings if len(one) >= _SHORTEST_SECRET}
         text = text.replace(self.address.get_secret_value(), str(self)).replace(self.url, str(self))
         for secret in sorted(secrets, key=len, reverse=True):

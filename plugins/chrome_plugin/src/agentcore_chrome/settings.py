@@ -17,7 +17,7 @@ _HARMLESS: JsonDict = {"x-harmless": True}
 _PROXY_SCHEMES = ("http://", "socks5://")
 
 
-class Viewport(BaseModel):
+class Viewport(BaseModel, defer_build=True):
     """The size of a page in CSS pixels."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -63,7 +63,7 @@ def _create_address_validator(schemes: tuple[str, ...]) -> AfterValidator:
 Permission = Literal["geolocation", "notifications", "camera", "microphone", "clipboard-read", "midi"]
 
 
-class Location(BaseModel):
+class Location(BaseModel, defer_build=True):
     """A place on earth."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -78,8 +78,8 @@ def _repair_entry(entry: Any, key: str, kind: type[BaseModel], report: Report) -
             name = entry.get("name") if isinstance(entry, dict) else None
             where = ".".join(str(part) for part in first["loc"])
             field = first["loc"][0] if first["loc"] else None
-            said = f"{key} has an entry {str(name)[:80]!r} of which {where or 'all'} is not valid: {first['msg']}"
-            report(said[:_SAID_CHARS])
+            message = f"{key} has an entry {str(name)[:80]!r} of which {where or 'all'} is not valid: {first['msg']}"
+            report(message[:_SAID_CHARS])
             if not isinstance(entry, dict) or field in ("name", "uri", "uriTemplate") or field not in entry:
                 return None
             entry = {name: value for name, value in entry.items() if name != field}

@@ -51,7 +51,7 @@ def _read_transport(value: object) -> object:
     return _TRANSPORTS.get(plain, plain)
 
 
-class LoginSettings(BaseModel):
+class LoginSettings(BaseModel, defer_build=True):
     """How a person logs in at a server; all of it is for servers that want something special there."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -86,7 +86,7 @@ class LoginSettings(BaseModel):
         return self.client_id if is_address else None
 
 
-class AgentcoreOptions(BaseModel):
+class AgentcoreOptions(BaseModel, defer_build=True):
     """What agentcore is to make of a server; stands in its block, which stays valid for other clients."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -155,7 +155,7 @@ class AgentcoreOptions(BaseModel):
     ] = CALL_SECONDS
 
 
-class ServerBlock(BaseModel):
+class ServerBlock(BaseModel, defer_build=True):
     """One server: a command that is started here, or an address."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
@@ -201,8 +201,8 @@ class ServerBlock(BaseModel):
         offered, hidden = (_take_names(block, keys) for keys in (_OFFERED, _HIDDEN))
         ours = block.get("agentcore", {})
         if (offered is not None or hidden) and isinstance(ours, dict) and "tools" not in ours:
-            wanted = ["*"] if offered is None else offered or ["!*"]
-            block["agentcore"] = {**ours, "tools": [*wanted, *(f"!{name}" for name in hidden or ())]}
+            requested = ["*"] if offered is None else offered or ["!*"]
+            block["agentcore"] = {**ours, "tools": [*requested, *(f"!{name}" for name in hidden or ())]}
         command = block.get("command")
         if isinstance(command, list) and command:
             # as opencode writes it: the program and its arguments in one list
@@ -235,8 +235,8 @@ class ServerBlock(BaseModel):
         """Return True if a tool is offered, by the server's own name."""
         patterns = self.agentcore.tools
         left_out = any(matches_pattern(pattern[1:], tool) for pattern in patterns if pattern.startswith("!"))
-        wanted = [pattern for pattern in patterns if not pattern.startswith("!")]
-        return not left_out and (not wanted or any(matches_pattern(pattern, tool) for pattern in wanted))
+        requested = [pattern for pattern in patterns if not pattern.startswith("!")]
+        return not left_out and (not requested or any(matches_pattern(pattern, tool) for pattern in requested))
 
 
 def _take_names(block: dict[str, Any], keys: tuple[str, ...]) -> list[str] | None:

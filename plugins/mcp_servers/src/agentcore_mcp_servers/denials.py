@@ -44,9 +44,9 @@ def _sentence(reason: str, setting: str) -> str:
 
 def _find_hidden(paths: Sequence[str], sandbox: Sandbox) -> str | None:
     """Return a path that exists, and that the sandbox hides as it does the folder around it."""
-    wanted = sandbox.wanted
-    own = [wanted.caches.folder] if wanted.home is None else [wanted.caches.folder, wanted.home.folder]
-    seen = (*wanted.readable, *wanted.writable, *own)
+    requested = sandbox.wanted
+    own = [requested.caches.folder] if requested.home is None else [requested.caches.folder, requested.home.folder]
+    seen = (*requested.readable, *requested.writable, *own)
     return next(
         (
             path

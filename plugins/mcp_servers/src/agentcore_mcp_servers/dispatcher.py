@@ -223,8 +223,8 @@ class LineDispatcher(Dispatcher[TransportContext]):
         if key in self._worked_on:
             self._report(f"it asked twice under the id {request.id!r}; the second is left out")
         elif len(self._worked_on) >= _REQUESTS:
-            said = f"{_REQUESTS} requests are being worked on; ask again when one has its answer"
-            refusal = types.ErrorData(code=types.INTERNAL_ERROR, message=said)
+            message = f"{_REQUESTS} requests are being worked on; ask again when one has its answer"
+            refusal = types.ErrorData(code=types.INTERNAL_ERROR, message=message)
             self._enqueue(lambda: self._send_error(request.id, refusal), size)
         elif self._handlers is not None:
             task = self._background.start(self._answer_request(request, self._handlers[0]))

@@ -69,13 +69,13 @@ class MessageLines:
         self._size = 0
         self._head = b""
         if size > MESSAGE_BYTES:
-            said = f"a message of {size:,} bytes, the bound is {MESSAGE_BYTES:,}"
-            return _error_for(head, said) or Junk(said)
+            message = f"a message of {size:,} bytes, the bound is {MESSAGE_BYTES:,}"
+            return _error_for(head, message) or Junk(message)
         if not line.strip():
             return None
         if has_more_json_parts(line, MESSAGE_PARTS):
-            said = f"a message of more than {MESSAGE_PARTS:,} values"
-            return _error_for(line[:_HEAD_BYTES], said) or Junk(said)
+            message = f"a message of more than {MESSAGE_PARTS:,} values"
+            return _error_for(line[:_HEAD_BYTES], message) or Junk(message)
         try:
             return types.jsonrpc_message_adapter.validate_json(_without_half_pairs(line), by_name=False)
         except ValueError:

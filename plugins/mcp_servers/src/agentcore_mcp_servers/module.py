@@ -278,8 +278,8 @@ class McpServer(Module):
         """Warn about secrets in arguments, which other users of the machine can see in the process list."""
         args = self._block.args
         if any(holds_secret(argument, before) for before, argument in zip(("", *args), args, strict=False)):
-            said = "an argument of the command holds a secret, which other users of this machine can see"
-            runtime.note("secret in args", said, advice=_IN_ENV)
+            message = "an argument of the command holds a secret, which other users of this machine can see"
+            runtime.note("secret in args", message, advice=_IN_ENV)
 
     async def _find_sandbox(self, runtime: Runtime, folders: BlockFolders) -> Sandbox:
         """Create the server's sandbox, which hides credentials and agentcore's state; the workspace is writable.
@@ -288,7 +288,7 @@ class McpServer(Module):
         """
         caches = Caches(runtime.data_dir / "cache", Path.home())
         mode = self._block.agentcore.sandbox
-        wanted = Confinement(
+        requested = Confinement(
             mode,
             True,
             runtime.private_folders,
@@ -300,8 +300,8 @@ class McpServer(Module):
         )
         if mode != "off":
             # A separate instance, because a running server cannot be moved into a sandbox that is installed later.
-            runtime.declare_requirement(SandboxRequirement(Sandbox(wanted)))
-        sandbox = await Sandbox.find(wanted)
+            runtime.declare_requirement(SandboxRequirement(Sandbox(requested)))
+        sandbox = await Sandbox.find(requested)
         await sandbox.settle()
         if sandbox.is_wanted and not sandbox.is_on:
             runtime.note("sandbox", f"the server runs without one: {sandbox.reason}", advice=_ADVICE)
@@ -367,9 +367,9 @@ class McpServer(Module):
         return f"{message} {denial}" if denial else message
 
     def _report_login(self, *, is_in: bool) -> None:
-        said = "a person has logged in" if is_in else "the server wants a person to log in"
-        self.runtime.note("login", said, advice="" if is_in else _LOG_IN.format(name=self._name))
-        self.runtime.set_waiting("" if is_in else "login", "" if is_in else said)
+        message = "a person has logged in" if is_in else "the server wants a person to log in"
+        self.runtime.note("login", message, advice="" if is_in else _LOG_IN.format(name=self._name))
+        self.runtime.set_waiting("" if is_in else "login", "" if is_in else message)
 
     def _make_client(self, carrier: Carrier) -> Client:
         return create_client(
@@ -432,9 +432,9 @@ class McpServer(Module):
         assert self._server is not None  # noqa: S101
         await self._server.wait_until_connected()  # without a connection it seems to have no tools
         listed = [] if self._server.capabilities.tools is None else await self._server.list_tools()
-        wanted = [tool for tool in listed if self._block.offers_tool(tool.name)]
-        shown = await read_views(self._server, wanted, self._add_diagnostic)
-        offered = [tool for tool in wanted if shown[tool.name].is_offered]
+        requested = [tool for tool in listed if self._block.offers_tool(tool.name)]
+        shown = await read_views(self._server, requested, self._add_diagnostic)
+        offered = [tool for tool in requested if shown[tool.name].is_offered]
         names, refused = assign_names(self._prefix, [tool.name for tool in offered])
         for said in refused:
             self._add_diagnostic(said)

@@ -47,11 +47,11 @@ def assign_names(prefix: str, originals: list[str]) -> tuple[dict[str, str], lis
         if original in originals[:number]
     ]
     distinct = list(dict.fromkeys(originals))
-    wanted = Counter(tool_name(prefix, original) for original in distinct)
+    requested = Counter(tool_name(prefix, original) for original in distinct)
     for original in distinct:
         name = tool_name(prefix, original)
         is_own = name == f"{prefix}_{original}"
-        if not is_own and (wanted[name] > 1 or not _LETTER.search(_OTHER.sub("_", original))):
+        if not is_own and (requested[name] > 1 or not _LETTER.search(_OTHER.sub("_", original))):
             name = _with_hash(f"{prefix}_{_OTHER.sub('_', original).strip('_') or 'tool'}", original)
         names[name] = original
     return names, refused

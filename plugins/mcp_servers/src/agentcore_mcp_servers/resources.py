@@ -167,6 +167,6 @@ def _format_template(template: types.ResourceTemplate) -> str:
 
 def _format_line(uri: str, name: str, notes: Iterable[str], description: str | None) -> str:
     about = ", ".join(notes)
-    said = name + (f" ({about})" if about else "") + (f": {description}" if description else "")
-    line = " ".join(said.split())
+    message = name + (f" ({about})" if about else "") + (f": {description}" if description else "")
+    line = " ".join(message.split())
     return f"{uri} – {line if len(line) <= _SAID_CHARS else f'{line[:_SAID_CHARS]}…'}"

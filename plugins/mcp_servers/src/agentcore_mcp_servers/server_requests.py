@@ -74,10 +74,10 @@ class Asked:
         """
         if refusal.code != types.URL_ELICITATION_REQUIRED:
             return False
-        wanted = types.ElicitationRequiredErrorData.model_validate(refusal.data)
-        for params in wanted.elicitations[:_URLS]:
+        requested = types.ElicitationRequiredErrorData.model_validate(refusal.data)
+        for params in requested.elicitations[:_URLS]:
             await self._ask_to_open(params)
-        return bool(wanted.elicitations)
+        return bool(requested.elicitations)
 
     async def _ask_to_open(self, params: types.ElicitRequestURLParams) -> None:
         try:
@@ -99,8 +99,8 @@ class Asked:
         if call is not None and call in self._calls:
             return call
         if len({(each.principal, each.session_id) for each in self._calls}) != 1:
-            said = "calls of several sessions run" if self._calls else "no call runs"
-            raise ToolError("no_person", f"nobody can be asked: {said}, and the question does not say for which")
+            message = "calls of several sessions run" if self._calls else "no call runs"
+            raise ToolError("no_person", f"nobody can be asked: {message}, and the question does not say for which")
         return self._calls[-1]
 
     async def _list_roots(self, _: ClientRequestContext) -> types.ListRootsResult:
@@ -163,5 +163,5 @@ def _format_message(message: types.SamplingMessage, *, is_alone: bool) -> str:
     blocks = message.content if isinstance(message.content, list) else [message.content]
     if not all(isinstance(block, types.TextContent) for block in blocks):
         raise ToolError("no_model", "only text is given to a model that writes for a server")
-    said = "\n".join(block.text for block in blocks if isinstance(block, types.TextContent))
-    return said if is_alone else f"{message.role}: {said}"
+    text = "\n".join(block.text for block in blocks if isinstance(block, types.TextContent))
+    return text if is_alone else f"{message.role}: {text}"

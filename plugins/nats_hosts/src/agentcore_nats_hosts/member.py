@@ -83,9 +83,9 @@ class Member:
             self._serving.add_done_callback(lambda _: self._handle_serving_end())
 
     async def set_drained(self, *, is_on: bool) -> None:
-        wanted = DrainRequest(on=is_on).encode()
+        requested = DrainRequest(on=is_on).encode()
         async with asyncio.timeout(_DRAIN_SECONDS):
-            await self._pool.nats.publish(self._pool.subjects.drain_subject(self._name), wanted)
+            await self._pool.nats.publish(self._pool.subjects.drain_subject(self._name), requested)
             while self.host.is_drained is not is_on:
                 self._has_said.clear()
                 await self._has_said.wait()
@@ -106,10 +106,10 @@ class Member:
         self._link_id = secrets.token_hex(8)
         self._opened_at = self._loop.time()
         names = self._name, pool.server, self._link_id
-        wanted = OpenLink(server=pool.server, link=self._link_id, protocol=PROTOCOL, modules=list(pool.modules))
+        requested = OpenLink(server=pool.server, link=self._link_id, protocol=PROTOCOL, modules=list(pool.modules))
 
         async def request_link() -> None:
-            await pool.nats.publish(pool.subjects.open_link_subject(self._name), wanted.encode())
+            await pool.nats.publish(pool.subjects.open_link_subject(self._name), requested.encode())
 
         def make_carrier(make_peer: MakePeer) -> NatsLink:
             self._carrier = NatsLink(

@@ -181,10 +181,10 @@ class Pool:
         loop = asyncio.get_running_loop()
         until = loop.time() + _LINKED_SECONDS
         while full < _PLACE_TRIES and loop.time() < until:
-            wanted = PlacementRequest(server=self.server, question=secrets.token_hex(8), session=session_id[:500])
-            answers = partial(self.subjects.up_subject, server=self.server, link=wanted.question)
+            requested = PlacementRequest(server=self.server, question=secrets.token_hex(8), session=session_id[:500])
+            answers = partial(self.subjects.up_subject, server=self.server, link=requested.question)
             try:
-                answer = await self.nats.request(subject, wanted.encode(), answers, _PLACE_SECONDS)
+                answer = await self.nats.request(subject, requested.encode(), answers, _PLACE_SECONDS)
             except ConnectionError as exc:
                 raise ToolError(
                     "host_away", f"pool {self.name!r} is not reached ({exc}); try again", retryable=True, host=self.name

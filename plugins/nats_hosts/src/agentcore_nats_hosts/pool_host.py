@@ -184,7 +184,7 @@ class PoolHost:
             used=self._used_capacity,
             is_drained=self._is_drained,
             links={server: each.link_id for server, each in self._clients.items() if each.link is not None}
-            | {server: wanted.link for server, wanted in self._wanted.items()},
+            | {server: requested.link for server, requested in self._wanted.items()},
         )
 
     def _nats_is(self, state: str) -> None:
@@ -210,13 +210,13 @@ class PoolHost:
     async def _answer_placement(self, message: "Msg") -> None:
         """Answer a server that looks for a host with free capacity."""
         try:
-            wanted = read_pool_message(PlacementRequest, message.data)
+            requested = read_pool_message(PlacementRequest, message.data)
         except LinkError:
             return
         is_full = not self._has_room
         if not is_full:
-            self._promised[wanted.server, wanted.session] = asyncio.get_running_loop().time() + _PROMISED_SECONDS
-        answer_to = self._subjects.up_subject(self._membership.name, wanted.server, wanted.question)
+            self._promised[requested.server, requested.session] = asyncio.get_running_loop().time() + _PROMISED_SECONDS
+        answer_to = self._subjects.up_subject(self._membership.name, requested.server, requested.question)
         with contextlib.suppress(ConnectionError):
             await self._nats.publish(answer_to, PlacementReply(is_full=is_full).encode())
 
@@ -245,20 +245,22 @@ class PoolHost:
     async def _handle_open_link(self, message: "Msg") -> None:
         """Open a link that a server requests; while its modules start, messages of other servers are handled."""
         try:
-            wanted = read_pool_message(OpenLink, message.data)
+            requested = read_pool_message(OpenLink, message.data)
         except LinkError as exc:
             log.warning("link_refused", reason=str(exc))
             return
-        if wanted.protocol != PROTOCOL or (len(self._clients) >= _SERVERS and wanted.server not in self._clients):
-            log.warning("link_refused", server=wanted.server, protocol=wanted.protocol)
+        if requested.protocol != PROTOCOL or (len(self._clients) >= _SERVERS and requested.server not in self._clients):
+            log.warning("link_refused", server=requested.server, protocol=requested.protocol)
             return
-        self._wanted[wanted.server] = wanted
-        if wanted.server in self._opening:
+        self._wanted[requested.server] = requested
+        if requested.server in self._opening:
             return  # the last link that a server requests is used, once its modules have started
         # in no TaskGroup: `stop` ends it, or it ends by itself
-        opening = asyncio.get_running_loop().create_task(self._link_to(wanted.server), name=f"link:{wanted.server}")
-        self._opening[wanted.server] = opening
-        opening.add_done_callback(lambda _: self._opening.pop(wanted.server, None))
+        opening = asyncio.get_running_loop().create_task(
+            self._link_to(requested.server), name=f"link:{requested.server}"
+        )
+        self._opening[requested.server] = opening
+        opening.add_done_callback(lambda _: self._opening.pop(requested.server, None))
 
     async def _link_to(self, server: str) -> None:
         """Open the link that a server requests; if it requests another one meanwhile, that one."""
@@ -266,15 +268,15 @@ class PoolHost:
         client = self._clients.get(server)
         if client is None:
             client = self._clients[server] = _Client(await self._start_worker(self._wanted[server]))
-        while (wanted := self._wanted.get(server)) is not None:
+        while (requested := self._wanted.get(server)) is not None:
             client.seen_at = loop.time()
             if client.link is not None:
                 client.link.abort("the server has opened another link")
             if client.carrying is not None:
                 await asyncio.wait({client.carrying})
-            link = client.link = self._make_link(client.worker, wanted)
-            client.link_id = wanted.link
-            if self._wanted.get(server) is wanted:
+            link = client.link = self._make_link(client.worker, requested)
+            client.link_id = requested.link
+            if self._wanted.get(server) is requested:
                 del self._wanted[server]
             client.carrying = loop.create_task(_carry_link(client, link), name=f"link:{server}:carry")
 

@@ -12,7 +12,7 @@ MemberName = Annotated[str, Field(pattern=HOST_NAME)]
 Label = Annotated[str, Field(pattern=LABEL)]
 
 
-class _PoolMessage(BaseModel):
+class _PoolMessage(BaseModel, defer_build=True):
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, alias_generator=to_camel, validate_by_name=True)
 
     def encode(self) -> bytes:

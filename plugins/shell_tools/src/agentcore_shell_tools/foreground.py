@@ -194,8 +194,8 @@ class _Ran:
         named = ", ".join(f"`{each.command}`" for each in self._left_behind[:LEFT_BEHIND_SHOWN])
         more = len(self._left_behind) - LEFT_BEHIND_SHOWN
         others = f" and {more} more" if more > 0 else ""
-        said = f"what it left running was ended with it: {named}{others}; run with background: true what is to go on"
-        return [f"[{said}]"]
+        message = f"what it left running was ended with it: {named}{others}; run with background: true what is to go on"
+        return [f"[{message}]"]
 
     def _build_data(self) -> dict[str, Any]:
         output, is_cut = tail_bytes(self._text, DATA_BYTES)

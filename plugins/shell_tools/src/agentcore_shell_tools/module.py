@@ -96,8 +96,8 @@ class ShellTools(Module[ShellSettings]):
         folder = runtime.data_dir
         caches = Caches(folder / "cache", Path.home())
         writable = _writable_paths(settings.writable, workspace)
-        wanted = Confinement(settings.sandbox, settings.network, runtime.private_folders, writable, caches, _SETTING)
-        sandbox = Sandbox(wanted)
+        requested = Confinement(settings.sandbox, settings.network, runtime.private_folders, writable, caches, _SETTING)
+        sandbox = Sandbox(requested)
         if sandbox.is_wanted:
             runtime.declare_requirement(SandboxRequirement(sandbox, lambda: _report_sandbox(runtime, sandbox)))
         await sandbox.search()

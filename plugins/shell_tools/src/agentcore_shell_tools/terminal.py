@@ -14,7 +14,7 @@ _UNSEEN_BYTES = 512 * 1024
 """Bytes that a view may have received but not drawn; a slow view skips output instead of filling its memory."""
 
 
-class _Message(BaseModel):
+class _Message(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 

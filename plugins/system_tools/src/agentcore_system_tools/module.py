@@ -84,15 +84,15 @@ class SystemTools(Module):
         ] = None,
     ) -> ToolResult[ScreenshotResult]:
         """Take a picture of the person's screen, to look at it or to save it."""
-        picture = take_screenshot(ScreenshotOptions(display, region))
-        data: ScreenshotResult = {"width": picture.width, "height": picture.height, "size_bytes": len(picture.png)}
-        lines = [f"A picture of the screen, {picture.width}×{picture.height} pixels."]
+        image = take_screenshot(ScreenshotOptions(display, region))
+        data: ScreenshotResult = {"width": image.width, "height": image.height, "size_bytes": len(image.png)}
+        lines = [f"A picture of the screen, {image.width}×{image.height} pixels."]
         if path is not None:
             target = ctx.workspace.locate(path)
-            ctx.workspace.write_file(target, picture.png, create_parents=True)
+            ctx.workspace.write_file(target, image.png, create_parents=True)
             data["path"] = ctx.workspace.show(target)
             lines.append(f"Saved as {data['path']}.")
-        blocks = _build_image_blocks(picture, lines) if inline or (inline is None and path is None) else []
+        blocks = _build_image_blocks(image, lines) if inline or (inline is None and path is None) else []
         return ToolResult([Text("\n".join(lines)), *blocks], data=data, untrusted=True)
 
     def _preview_open(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:

@@ -17,8 +17,8 @@ def take_screenshot(options: ScreenshotOptions) -> Screenshot:
     """
     # The dependencies of an implementation are imported only on its desktop, with the first screenshot.
     name = detect_desktop()
-    picture: Screenshot = getattr(import_module(f"agentcore_system_tools.{name}"), f"take_{name}")(options)
-    return picture
+    image: Screenshot = getattr(import_module(f"agentcore_system_tools.{name}"), f"take_{name}")(options)
+    return image
 
 
 def detect_desktop() -> str:

@@ -17,7 +17,7 @@ _LEAST_PIXELS = 64
 _PIXELS_LIMIT = 1_000_000  # no screen is larger
 
 
-class Region(BaseModel, extra="forbid", json_schema_extra=known_to_models()):
+class Region(BaseModel, defer_build=True, extra="forbid", json_schema_extra=known_to_models()):
     """A part of a display, or of the whole screen, in pixels from its upper left corner."""
 
     x: int = Field(ge=0, le=_PIXELS_LIMIT, description="Pixels from the left.", json_schema_extra=known_to_models())
@@ -66,16 +66,16 @@ def load_screenshot(content: bytes, region: Region | None) -> Screenshot:
         ToolError: `screenshot_failed` if it is not a valid PNG; `region_outside`.
     """
     try:
-        picture = Pictures.open(io.BytesIO(content), formats=("PNG",))
-        picture.load()
+        image = Pictures.open(io.BytesIO(content), formats=("PNG",))
+        image.load()
     except (OSError, ValueError, SyntaxError, Pictures.DecompressionBombError) as exc:
         raise ToolError(
             "screenshot_failed", "The desktop gave no picture that can be read; try again.", retryable=True
         ) from exc
     if region is None:
-        return Screenshot(content, picture.width, picture.height)
-    check_region(region, picture.width, picture.height)
-    return _encode_png(picture.crop((region.x, region.y, region.x + region.width, region.y + region.height)))
+        return Screenshot(content, image.width, image.height)
+    check_region(region, image.width, image.height)
+    return _encode_png(image.crop((region.x, region.y, region.x + region.width, region.y + region.height)))
 
 
 def check_region(region: Region, width: int, height: int) -> None:
@@ -95,11 +95,11 @@ def check_region(region: Region, width: int, height: int) -> None:
 def fit_size(shot: Screenshot, limit_bytes: int = IMAGE_BYTES) -> Screenshot:
     """Return the screenshot, scaled down if it exceeds a size limit."""
     small = shot
-    picture = None
+    image = None
     while len(small.png) > limit_bytes and min(small.width, small.height) > _LEAST_PIXELS:
-        picture = picture or Pictures.open(io.BytesIO(shot.png)).convert("RGB")
+        image = image or Pictures.open(io.BytesIO(shot.png)).convert("RGB")
         size = (round(small.width * _SHRINK), round(small.height * _SHRINK))
-        small = _encode_png(picture.resize(size, Pictures.Resampling.LANCZOS))
+        small = _encode_png(image.resize(size, Pictures.Resampling.LANCZOS))
     return small
 
 

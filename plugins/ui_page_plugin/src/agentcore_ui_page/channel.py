@@ -29,27 +29,27 @@ class Socket(Protocol):
         ...
 
 
-class PollQuery(BaseModel, extra="forbid", frozen=True):
+class PollQuery(BaseModel, defer_build=True, extra="forbid", frozen=True):
     """One long poll."""
 
     clientId: ClientId  # noqa: N815 - spelled as it is on the wire
     timeoutMs: Annotated[int, Field(ge=0, le=POLL_MS_MAX)] = POLL_MS  # noqa: N815
 
 
-class SocketQuery(BaseModel, extra="forbid", frozen=True):
+class SocketQuery(BaseModel, defer_build=True, extra="forbid", frozen=True):
     """How a page opens a socket."""
 
     clientId: ClientId  # noqa: N815 - spelled as it is on the wire
 
 
-class PageError(BaseModel, extra="forbid", frozen=True):
+class PageError(BaseModel, defer_build=True, extra="forbid", frozen=True):
     """What was thrown in a page."""
 
     message: Annotated[str, Field(max_length=100_000)]
     stack: Annotated[str, Field(max_length=100_000)] = ""
 
 
-class CommandResult(BaseModel, extra="forbid", frozen=True):
+class CommandResult(BaseModel, defer_build=True, extra="forbid", frozen=True):
     """What a page says of a command: `result` when it went well, `error` when it did not."""
 
     commandId: Annotated[str, Field(max_length=64)]  # noqa: N815 - spelled as it is on the wire
@@ -76,7 +76,7 @@ class SocketResult(CommandResult, extra="forbid", frozen=True):
     type: Literal["result"]
 
 
-class SocketSign(BaseModel, extra="forbid", frozen=True):
+class SocketSign(BaseModel, defer_build=True, extra="forbid", frozen=True):
     """`ready`: the page is shown, and asks for commands. `ping`: it is alive."""
 
     type: Literal["ready", "ping"]

@@ -15,7 +15,7 @@ ACTIONS = 50
 VALUE_CHARS = 100_000
 
 
-class Target(BaseModel):
+class Target(BaseModel, defer_build=True):
     """What an action is about."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -37,7 +37,7 @@ def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-class Params(BaseModel):
+class Params(BaseModel, defer_build=True):
     """How an action is carried out."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -56,7 +56,7 @@ class Params(BaseModel):
     ] = None
 
 
-class PageAction(BaseModel):
+class PageAction(BaseModel, defer_build=True):
     """One action."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

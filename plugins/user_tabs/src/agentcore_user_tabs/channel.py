@@ -106,10 +106,10 @@ class Channel:
         tab = self._tabs.get_tab(request.path_values["resource_id"])
         given = await self._tabs.request_screenshot(tab, timeout_ms=_PICTURE_MS, locale=self._runtime.locale)
         try:
-            picture = TabScreenshot.model_validate(given)
+            image = TabScreenshot.model_validate(given)
         except ValidationError as exc:
             raise ToolError("user_tab_failed", "the extension gave something else than a picture; update it") from exc
-        return Response(picture.model_dump(by_alias=True))
+        return Response(image.model_dump(by_alias=True))
 
 
 class _Conversation:

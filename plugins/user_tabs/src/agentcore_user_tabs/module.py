@@ -192,8 +192,8 @@ class UserTabs(Module):
             ToolError: As `page_action`.
         """
         tab = self._shared_tabs.require_tab(ctx.resource)
-        wanted = {"region": region, "elementType": elementType, "keyword": keyword}
-        given = {name: value for name, value in wanted.items() if value}
+        requested = {"region": region, "elementType": elementType, "keyword": keyword}
+        given = {name: value for name, value in requested.items() if value}
         answer = read_answer(ElementsAnswer, await self._call_tab(ctx, tab, "request_more_elements", given, timeoutMs))
         data: PageElements = {
             "success": answer.success,

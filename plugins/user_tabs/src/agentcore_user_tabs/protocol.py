@@ -45,7 +45,7 @@ Icon = Annotated[
 ]
 
 
-class Message(BaseModel):
+class Message(BaseModel, defer_build=True):
     """What every message has in common: camelCase on the wire, and no field that nobody knows."""
 
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
@@ -140,7 +140,7 @@ INCOMING: TypeAdapter[Incoming] = TypeAdapter(Annotated[Incoming, Field(discrimi
 """Validates messages of the extension."""
 
 
-class TabScreenshot(BaseModel):
+class TabScreenshot(BaseModel, defer_build=True):
     """A still picture of a tab."""
 
     model_config = ConfigDict(alias_generator=to_camel, extra="ignore", frozen=True)

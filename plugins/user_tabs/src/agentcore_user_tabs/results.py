@@ -12,7 +12,7 @@ ELEMENTS = 500
 TEXT_CHARS = 200_000
 
 
-class _Answer(BaseModel):
+class _Answer(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 

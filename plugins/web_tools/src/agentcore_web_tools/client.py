@@ -157,10 +157,10 @@ class WebClient:
         if encoding not in _ENCODINGS:
             message = f"{way.url!r} answered with the content encoding {encoding!r}, which is not understood here."
             raise ToolError("invalid_response", message, url=way.url)
-        async for piece in response.content.iter_any():
+        async for chunk in response.content.iter_any():
             room = self._limit_bytes - len(way.body)
-            way.body += piece[:room]
-            if len(piece) > room:
+            way.body += chunk[:room]
+            if len(chunk) > room:
                 return
         way.is_whole = True
 

@@ -29,9 +29,9 @@ def detect_media(body: bytes, content_type: str, name: str = "") -> tuple[Media,
         name: The name of the file, which matters for notebooks alone.
     """
     mime = content_type.partition(";")[0].strip().lower()
-    picture = _detect_image(body)
-    if picture:
-        return "image", picture
+    image = _detect_image(body)
+    if image:
+        return "image", image
     document = detect_document(body, name)
     if document is not None:
         return "document", "application/pdf" if document is DocumentKind.PDF else mime or "application/octet-stream"

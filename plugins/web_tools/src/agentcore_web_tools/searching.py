@@ -39,7 +39,7 @@ class SearchResults(TypedDict):
     results: list[SearchHit]
 
 
-class SearchResult(BaseModel):
+class SearchResult(BaseModel, defer_build=True):
     """One result of a search."""
 
     title: str
@@ -107,18 +107,18 @@ class Brave:
         ]
 
 
-class _SearXNGResult(BaseModel):
+class _SearXNGResult(BaseModel, defer_build=True):
     url: str
     title: str | None = None
     content: str | None = None
     published: Annotated[str | None, Field(alias="publishedDate")] = None
 
 
-class _SearXNGAnswer(BaseModel):
+class _SearXNGAnswer(BaseModel, defer_build=True):
     results: list[_SearXNGResult]
 
 
-class _BraveResult(BaseModel):
+class _BraveResult(BaseModel, defer_build=True):
     title: str
     url: str
     description: str = ""
@@ -131,11 +131,11 @@ class _BraveResult(BaseModel):
         return " … ".join([self.description, *self.extra_snippets])
 
 
-class _BraveWeb(BaseModel):
+class _BraveWeb(BaseModel, defer_build=True):
     results: list[_BraveResult]
 
 
-class _BraveAnswer(BaseModel):
+class _BraveAnswer(BaseModel, defer_build=True):
     web: _BraveWeb | None = None
 
 

@@ -49,7 +49,7 @@ async def connect_to_server(
 def launch_options(engine: Launcher, options: LaunchOptions) -> dict[str, Any]:
     """Return the launch options for the server, which ignores some if its browser runs already or it forbids them."""
     settings = engine.settings
-    wanted: dict[str, Any] = {
+    requested: dict[str, Any] = {
         "headless": settings.headless if options.headless is None else options.headless,
         "args": [*settings.args, *([SWITCH] if settings.stealth else [])],
         "channel": settings.channel,
@@ -58,7 +58,7 @@ def launch_options(engine: Launcher, options: LaunchOptions) -> dict[str, Any]:
         "chromiumSandbox": settings.sandbox,
         "timeout": settings.launch_timeout * 1000,
     }
-    return {key: value for key, value in wanted.items() if value not in (None, [])}
+    return {key: value for key, value in requested.items() if value not in (None, [])}
 
 
 async def _create_process(

@@ -143,14 +143,14 @@ def _find_on_machine(channel: str) -> Iterator[Path]:
 def _find_installed() -> Iterator[Path]:
     """Complete installations: the revision of the installed Playwright first, then the newest others."""
     folder = browsers_folder()
-    wanted = f"chromium-{_read_chromium_revision()}"
+    requested = f"chromium-{_read_chromium_revision()}"
     found = [each.parent for each in folder.glob(f"chromium-*/{_COMPLETE}")]
-    for each in sorted(found, key=lambda path: (path.name == wanted, _parse_revision(path.name)), reverse=True):
+    for each in sorted(found, key=lambda path: (path.name == requested, _parse_revision(path.name)), reverse=True):
         for program in _INSTALLED_PROGRAMS:
             if (each / program).is_file():
                 yield each / program
     if not found:
-        yield folder / wanted
+        yield folder / requested
 
 
 def _read_chromium_revision() -> str:

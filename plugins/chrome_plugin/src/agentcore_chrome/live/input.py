@@ -14,7 +14,7 @@ from agentcore_chrome.tab.tab import Tab
 _NAVIGATION_MS = 30_000
 
 
-class _Message(BaseModel):
+class _Message(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
 
 

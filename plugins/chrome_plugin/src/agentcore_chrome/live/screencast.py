@@ -128,14 +128,14 @@ class Screencast:
     async def _start_or_stop(self) -> None:
         """Start or stop the frames, or change their size, as the viewers require."""
         async with self._switching:
-            wanted = self._choose_format()
-            if wanted == self._flowing or self._tab.gone.done():
+            requested = self._choose_format()
+            if requested == self._flowing or self._tab.gone.done():
                 return
             session = await self._tab.get_session()
             if self._flowing is not None:
                 await self._stop_screencast(session)
-            if wanted is not None:
-                await self._start_screencast(session, wanted)
+            if requested is not None:
+                await self._start_screencast(session, requested)
 
     async def _start_screencast(self, session: "CDPSession", wanted: dict[str, Any]) -> None:
         session.on("Page.screencastFrame", self._on_frame)

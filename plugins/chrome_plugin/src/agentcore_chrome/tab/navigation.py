@@ -245,14 +245,14 @@ async def _navigate(
             response = await move()
             title, state = await asked.wait_for_answer() or await _look(tab)
         tab.process.update_tab_info(tab, title, tab.page.url)
-        status, wanted = response.status if response else None, await tab.logins.find_challenge(response)
+        status, requested = response.status if response else None, await tab.logins.find_challenge(response)
         state = _STATES.get(state, state)
         pending: tuple[str, ...] = ()
         if state != "load":
             pending = await tab.run_or_default(lambda: _list_pending(tab), pending)
         is_pdf = response is not None and response.headers.get("content-type", "").startswith(PDF)
         kind = describe_pdf(tab) if is_pdf else ""
-        return NavigationResult(tab.page.url, status, title, state, pending=pending, kind=kind, login_wanted=wanted)
+        return NavigationResult(tab.page.url, status, title, state, pending=pending, kind=kind, login_wanted=requested)
 
     try:
         return await tab.run_action(run, timeout_ms)
@@ -309,10 +309,10 @@ def _describe_certificate(code: str) -> str:
     """Return what is wrong with a server's certificate and who can do what about it; empty: nothing is."""
     if not code.startswith(_CERTIFICATE):
         return ""
-    fault = _FAULTS.get(code.removeprefix(_CERTIFICATE), "it is not valid")
+    problem = _FAULTS.get(code.removeprefix(_CERTIFICATE), "it is not valid")
     return (
-        f". The server's certificate cannot be relied on: {fault}; no tool can accept it. If it is the right server, a "
-        "person can have it use a valid certificate, have this machine trust its authority, or name its key in "
+        f". The server's certificate cannot be relied on: {problem}; no tool can accept it. If it is the right server, "
+        "a person can have it use a valid certificate, have this machine trust its authority, or name its key in "
         "config.chrome.args: --ignore-certificate-errors-spki-list=HASH (how: the documentation of browsers)"
     )
 

@@ -294,8 +294,8 @@ class Refs:
         Args:
             towards: A point of the document, which is scrolled into view before.
         """
-        said = "!window" if towards is None else f"!window {towards[0]:g} {towards[1]:g}"
-        return Window(*await _read_answer(self.locate_in_frame(page, (), said)))
+        message = "!window" if towards is None else f"!window {towards[0]:g} {towards[1]:g}"
+        return Window(*await _read_answer(self.locate_in_frame(page, (), message)))
 
     async def list_pending(self, page: "Page") -> list[str]:
         """Return the addresses of parts that have not arrived; the document is drawn without them from now on."""

@@ -83,18 +83,18 @@ async def take_screenshot(tab: Tab, options: ScreenshotOptions) -> Picture:
         async def of_element(locator: "Locator") -> Picture:
             return await _capture_element(tab, locator, options)
 
-        picture = await read_element(tab, options.target, options.timeout_ms, of_element, must_be_seen=True)
+        image = await read_element(tab, options.target, options.timeout_ms, of_element, must_be_seen=True)
     else:
-        picture = await _capture_page(tab, options)
-    if len(picture.data) > IMAGE_BYTES:
+        image = await _capture_page(tab, options)
+    if len(image.data) > IMAGE_BYTES:
         raise ToolError(
             "result_too_large",
-            f"the picture has {len(picture.data):,} bytes, and {IMAGE_BYTES:,} are the limit; "
+            f"the picture has {len(image.data):,} bytes, and {IMAGE_BYTES:,} are the limit; "
             "take format jpeg, one element, or without the whole page",
-            size_bytes=len(picture.data),
+            size_bytes=len(image.data),
             limit_bytes=IMAGE_BYTES,
         )
-    return picture
+    return image
 
 
 async def take_preview(tab: Tab, options: ScreenshotOptions) -> Picture | None:

@@ -97,14 +97,14 @@ def snapshot_of_pdf(text: str, tree: PageTree, *, find: str | None, offset: int 
 
 def filter_lines(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[Line]:
     """Return the matching lines, each with the rest of its row or paragraph, below its ancestors."""
-    wanted: set[int] = set()
+    requested: set[int] = set()
     path: list[int] = []
     for number, line in enumerate(lines):
         del path[line.depth :]
         path.append(number)
         if pattern.search(str(line)):
-            wanted |= {*path, *_find_enclosing_block(lines, path)}
-    return [line for number, line in enumerate(lines) if number in wanted]
+            requested |= {*path, *_find_enclosing_block(lines, path)}
+    return [line for number, line in enumerate(lines) if number in requested]
 
 
 def lines_with(lines: Sequence[Line], text: str) -> list[Line]:

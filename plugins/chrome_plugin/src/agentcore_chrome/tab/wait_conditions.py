@@ -124,9 +124,9 @@ async def for_url(tab: Tab, url: str, timeout_ms: int) -> None:
     Raises:
         ToolError: `wait_timeout`.
     """
-    wanted = url if "*" in url else re.compile(re.escape(url))
+    requested = url if "*" in url else re.compile(re.escape(url))
     await _run_wait(
-        tab, lambda: tab.page.wait_for_url(wanted, timeout=timeout_ms), f"the address {url!r}", timeout_ms, url=url
+        tab, lambda: tab.page.wait_for_url(requested, timeout=timeout_ms), f"the address {url!r}", timeout_ms, url=url
     )
 
 

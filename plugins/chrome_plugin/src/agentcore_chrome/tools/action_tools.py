@@ -208,9 +208,9 @@ async def browser_scroll(
     """
     if to is not None and text is not None:
         raise ToolError("invalid_arguments", "give to or text, not both")
-    wanted = Scroll(direction, amount, selector, to, text)
+    requested = Scroll(direction, amount, selector, to, text)
     brief = Brief(sought=text)
-    return await pages.on_page(ctx, lambda tab: scroll_to(tab, wanted, timeoutMs), snapshot=None, brief=brief)
+    return await pages.on_page(ctx, lambda tab: scroll_to(tab, requested, timeoutMs), snapshot=None, brief=brief)
 
 
 async def scroll_to(tab: Tab, wanted: Scroll, timeout_ms: int) -> ToolOutput:

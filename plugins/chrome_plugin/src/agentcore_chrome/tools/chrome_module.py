@@ -150,8 +150,8 @@ class Chrome(EngineModule):
         lost = self.engine.lost.get(browserId)
         if lost is not None and self.may_reach(ctx, lost.session_id):
             self.engine.lost.remove(browserId)
-            said = f"Gave up browser {browserId}, to which the connection is lost. What is open there stays open."
-            return ToolResult(said, {"browserId": browserId, "closedTabs": 0})
+            message = f"Gave up browser {browserId}, to which the connection is lost. What is open there stays open."
+            return ToolResult(message, {"browserId": browserId, "closedTabs": 0})
         process = self._get_browser(ctx, browserId)
         tabs = len(process.tabs)
         await process.close()
@@ -480,16 +480,16 @@ class Chrome(EngineModule):
     async def _take_screenshot(
         self, ctx: ToolContext, tab: Tab, shot: ScreenshotOptions, *, inline: bool
     ) -> ToolOutput:
-        picture = await take_screenshot(tab, shot)
+        image = await take_screenshot(tab, shot)
         is_model = ctx.model_chars is not None
         if inline and is_model:
-            picture = await reduce_for_model(tab, picture, shot)
-        fields = {"mime": shot.mime, "sizeBytes": len(picture.data), "url": tab.page.url, "picture": picture.to_json()}
+            image = await reduce_for_model(tab, image, shot)
+        fields = {"mime": shot.mime, "sizeBytes": len(image.data), "url": tab.page.url, "picture": image.to_json()}
         if inline:
             output = ToolOutput("", fields)
-            return show_picture(tab, output, picture) if is_model else with_image(output, picture)
+            return show_picture(tab, output, image) if is_model else with_image(output, image)
         name = f"screenshot-{tab.tab_id}.{shot.format}"
-        link = await ctx.artifacts.save(picture.data, mime=shot.mime, name=name)
+        link = await ctx.artifacts.save(image.data, mime=shot.mime, name=name)
         output = ToolOutput(f"Kept as {link.name}.", {**fields, "artifactId": link.artifact_id}, (link,))
         small = await take_preview(tab, shot) if is_model else None
         return output if small is None else show_picture(tab, output, small)
@@ -528,11 +528,11 @@ class Chrome(EngineModule):
 
 
 async def _read_content(reading: Any, field: Literal["html", "text"]) -> ToolOutput:
-    piece: ContentChunk = await reading
-    text = piece.text
-    if piece.is_cut:
-        text += f"\n[cut: {piece.length:,} characters in all; name a selector for a part]"
-    return ToolOutput(text, {field: piece.text, "length": piece.length, "isCut": piece.is_cut}, is_cut=piece.is_cut)
+    chunk: ContentChunk = await reading
+    text = chunk.text
+    if chunk.is_cut:
+        text += f"\n[cut: {chunk.length:,} characters in all; name a selector for a part]"
+    return ToolOutput(text, {field: chunk.text, "length": chunk.length, "isCut": chunk.is_cut}, is_cut=chunk.is_cut)
 
 
 def _browser_lines(browser: dict[str, Any]) -> list[str]:

@@ -157,18 +157,18 @@ class EngineModule(Module[EngineSettings]):
         """
         policy = self.engine.policy_for(tab.session_id)
         arrived = await go_to(tab, policy, url, wait_until, timeout_ms)
-        wanted = arrived.login_wanted
-        if wanted is None:
+        requested = arrived.login_wanted
+        if requested is None:
             return arrived
         await open_blank_page(tab)
-        if not wanted.was_given:
-            tab.logins.set_login(wanted.origin, await self._ask_for_login(ctx, wanted))
+        if not requested.was_given:
+            tab.logins.set_login(requested.origin, await self._ask_for_login(ctx, requested))
             arrived = await go_to(tab, policy, url, wait_until, timeout_ms)
             if arrived.login_wanted is None:
                 return arrived
             await open_blank_page(tab)
-        tab.logins.set_login(wanted.origin, None)
-        raise login_required(wanted, "what it was given is not accepted")
+        tab.logins.set_login(requested.origin, None)
+        raise login_required(requested, "what it was given is not accepted")
 
     async def _ask_for_login(self, ctx: ToolContext, wanted: LoginChallenge) -> SecretStr:
         realm = f" (“{wanted.realm}”)" if wanted.realm else ""
@@ -337,9 +337,9 @@ class EngineModule(Module[EngineSettings]):
         return self._background.start(work)
 
     async def _handle_preview(self, request: Request) -> None:
-        wanted = request.path_values["page"]
+        requested = request.path_values["page"]
         tabs = self.engine.tabs.values()
-        tab = next((tab for tab in tabs if wanted in {tab.resource_id, *self.get_ids(tab).values()}), None)
+        tab = next((tab for tab in tabs if requested in {tab.resource_id, *self.get_ids(tab).values()}), None)
         policy = self.policy if tab is None else self.engine.policy_for(tab.session_id)
         await serve_preview(request, tab, self.engine.get_screencast, policy)
 
@@ -350,8 +350,8 @@ class EngineModule(Module[EngineSettings]):
         if endpoint is not None:
             answer = await self._probe_state()
             version = f", version {answer.version}" if answer.version else ""
-            said = f"{_USES[endpoint.kind]} {endpoint}: {answer.said}{version}"
-            runtime.note("web browser", said, advice=answer.advice)
+            message = f"{_USES[endpoint.kind]} {endpoint}: {answer.said}{version}"
+            runtime.note("web browser", message, advice=answer.advice)
             return
         runtime.declare_requirement(BrowserRequirement(self.settings))
 

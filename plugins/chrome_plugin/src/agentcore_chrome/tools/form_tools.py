@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from playwright.async_api import ElementHandle, Locator
 
 
-class FormField(BaseModel):
+class FormField(BaseModel, defer_build=True):
     """One field of a form, and what it shall hold."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, json_schema_extra=known_to_models())

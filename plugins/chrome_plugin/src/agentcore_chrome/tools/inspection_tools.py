@@ -121,21 +121,21 @@ async def browser_screenshot(
     is_model = ctx.model_chars is not None
 
     async def capture(tab: Tab) -> ToolOutput:
-        picture = await take_screenshot(tab, options)
+        image = await take_screenshot(tab, options)
         if path is not None:
-            shown = await asyncio.to_thread(save_file, ctx.workspace, path, picture.data)
-            fields = {"path": shown, "mime": picture.mime, "picture": picture.to_json()}
-            output = ToolOutput(f"Wrote {shown} ({len(picture.data):,} bytes).", fields)
+            shown = await asyncio.to_thread(save_file, ctx.workspace, path, image.data)
+            fields = {"path": shown, "mime": image.mime, "picture": image.to_json()}
+            output = ToolOutput(f"Wrote {shown} ({len(image.data):,} bytes).", fields)
         elif inline:
             if is_model:  # it sees the image block: the same bytes as text would only be in its way
-                picture = await reduce_for_model(tab, picture, options)
-                return show_picture(tab, ToolOutput("", {"mime": picture.mime, "picture": picture.to_json()}), picture)
-            encoded = b64encode(picture.data).decode("ascii")
-            fields = {"mime": picture.mime, "dataBase64": encoded, "picture": picture.to_json()}
-            return with_image(ToolOutput("", fields), picture)
+                image = await reduce_for_model(tab, image, options)
+                return show_picture(tab, ToolOutput("", {"mime": image.mime, "picture": image.to_json()}), image)
+            encoded = b64encode(image.data).decode("ascii")
+            fields = {"mime": image.mime, "dataBase64": encoded, "picture": image.to_json()}
+            return with_image(ToolOutput("", fields), image)
         else:
-            output = await save_artifact(ctx, picture.data, picture.mime, f"{tab.name_for(ctx)}.{format}")
-            output = output.with_more(ToolOutput("", {"picture": picture.to_json()}))
+            output = await save_artifact(ctx, image.data, image.mime, f"{tab.name_for(ctx)}.{format}")
+            output = output.with_more(ToolOutput("", {"picture": image.to_json()}))
         # Programs have no use for a preview.
         small = await take_preview(tab, options) if is_model else None
         return output if small is None else show_picture(tab, output, small)

@@ -53,6 +53,6 @@ def _describe_view(tab: Tab, look: ViewState) -> results.LiveViewData:
     if tab.dialogs.open is not None:
         fields["dialog"] = tab.dialogs.open.message
     if look.frame is not None:
-        picture = b64encode(look.frame.data).decode("ascii")
-        fields |= {"picture": picture, "width": look.frame.width, "height": look.frame.height}
+        image = b64encode(look.frame.data).decode("ascii")
+        fields |= {"picture": image, "width": look.frame.width, "height": look.frame.height}
     return fields

@@ -70,9 +70,9 @@ async def _preview_tabs(pages: SessionPages, ctx: ToolContext, arguments: dict[s
     if action == "list_attached":
         return CallPreview(effects=frozenset(("read",)), caution=_CAUTIONS["list_attached"][pages.runtime.locale])
     if action == "attach":
-        wanted = _listed_page(pages, arguments.get("target"))
-        caution = _CAUTIONS["attach"][pages.runtime.locale].format(title=wanted.title or "–", url=wanted.url)
-        return CallPreview(urls=(wanted.url,), caution=caution)
+        requested = _listed_page(pages, arguments.get("target"))
+        caution = _CAUTIONS["attach"][pages.runtime.locale].format(title=requested.title or "–", url=requested.url)
+        return CallPreview(urls=(requested.url,), caution=caution)
     return await pages.preview_url(ctx, arguments)
 
 

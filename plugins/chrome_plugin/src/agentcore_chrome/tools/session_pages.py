@@ -346,8 +346,8 @@ class SessionPages(EngineModule):
             self.run_in_background(self._states.delete_state(session_id))
 
     def _report_state_refused(self, reason: str) -> None:
-        said = f"those of a chat are not kept: {reason}"
-        self.runtime.note("log-ins of chats", said, advice=_TOO_LARGE_ADVICE)
+        message = f"those of a chat are not kept: {reason}"
+        self.runtime.note("log-ins of chats", message, advice=_TOO_LARGE_ADVICE)
 
     # -- web component and routes ------------------------------------------------------------------------------
 
@@ -379,8 +379,8 @@ class SessionPages(EngineModule):
         if tab.dialogs.open is not None:
             return output.with_more(describe_dialog(tab.dialogs.open))
         if after is None:
-            said = "The page does not answer; browser_snapshot shows it when it does."
-            return output.with_more(ToolOutput(said, {"changes": []}))
+            message = "The page does not answer; browser_snapshot shows it when it does."
+            return output.with_more(ToolOutput(message, {"changes": []}))
         self.store_page_tree(tab, after)
         told = build_change_report(before, after, brief)
         tab.refs.mark_reported(told.text)

@@ -245,12 +245,12 @@ def _describe_difference(after: FieldState, text: str, before: str | None) -> st
     """Describe how a field's content differs from the requested text; empty: it does not."""
     if after.text is None:
         return ""
-    wanted = text.replace("\r\n", "\n")
+    requested = text.replace("\r\n", "\n")
     found = after.text
-    if found == wanted or (before is not None and wanted in found):
+    if found == requested or (before is not None and requested in found):
         return ""
     if after.kind in {"code", "rich"}:
-        return _describe_line_difference(wanted.split("\n"), found.split("\n"), is_all=before is None)
+        return _describe_line_difference(requested.split("\n"), found.split("\n"), is_all=before is None)
     if not found:
         return "It is empty again: the page took the text for itself; look at the page to see what became of it."
     return f"It holds {_shorten(found)!r} now."

@@ -15,7 +15,7 @@ _JOINED_PLACES = 10_000
 """Replacements joined at a time: one object for each of millions would need a hundred times the memory of the text."""
 
 
-class Edit(BaseModel, extra="forbid", frozen=True, json_schema_extra=known_to_models()):
+class Edit(BaseModel, defer_build=True, extra="forbid", frozen=True, json_schema_extra=known_to_models()):
     """One replacement."""
 
     old: Annotated[
@@ -124,7 +124,7 @@ def _replace_across_line_ends(
         _refuse_ambiguous(flat.flat, old, what, shown)
     usual_end = find_dominant_end(text)
     joined: list[str] = []
-    pieces: list[str] = []
+    chunks: list[str] = []
     count = 0
     done = 0
     size = len(text)
@@ -135,16 +135,16 @@ def _replace_across_line_ends(
         new = fit_line_ends(edit.new, text[start:end], usual_end, is_cancelled)
         size += len(new) - (end - start)
         refuse_large_result(size - (len(text) - end), shown)  # what follows may still shrink
-        pieces += [text[done:start], new]
+        chunks += [text[done:start], new]
         done = end
         count += 1
         if count % _JOINED_PLACES == 0:
-            joined.append("".join(pieces))
-            pieces.clear()
+            joined.append("".join(chunks))
+            chunks.clear()
     if not count:
         return None
     refuse_large_result(size, shown)
-    return "".join([*joined, *pieces, text[done:]]), count
+    return "".join([*joined, *chunks, text[done:]]), count
 
 
 def _refuse_ambiguous(text: str, old: str, what: str, shown: str) -> None:

@@ -62,14 +62,14 @@ def load_for_overwriting(workspace: Workspace, place: Workspace.Place, encoding:
     Raises:
         ToolError: `unknown_encoding`, and those of opening, but not `path_not_found`.
     """
-    wanted = UTF8 if encoding is None else named_form(encoding)
+    requested = UTF8 if encoding is None else named_form(encoding)
     if workspace.find_status(place) is None:
-        return FileText("", wanted, None)
+        return FileText("", requested, None)
     try:
         old = load_text(workspace, place)
     except ToolError as error:
         if error.type in ("binary_file", "cannot_decode", "file_too_large"):
-            return FileText("", wanted, workspace.stat(place), is_text=False)
+            return FileText("", requested, workspace.stat(place), is_text=False)
         raise
     return FileText(old.text, old.form if encoding is None else named_form(encoding, old.form.mark), old.status)
 

@@ -33,11 +33,11 @@ def find_look_alike(lines: Sequence[str], old: str) -> LookAlike | None:
         lines: The lines of a file, without line ends.
         old: A text that does not occur in them exactly.
     """
-    wanted = _fold(old[: _SEARCHED_CHARS + 1])
-    if len(old) > _SEARCHED_CHARS or not wanted.strip():
+    requested = _fold(old[: _SEARCHED_CHARS + 1])
+    if len(old) > _SEARCHED_CHARS or not requested.strip():
         return None
     folded = _fold("\n".join(lines)[:_SEARCHED_CHARS])
-    position = folded.find(wanted)
+    position = folded.find(requested)
     if position < 0:
         return None
     first = folded.count("\n", 0, position)

@@ -57,12 +57,12 @@ def edit_not_found(text: str, old: str, what: str, shown: str, is_cancelled: IsC
         return _line_numbers_error(lines, bare, what, shown)
     # only the start of each line is compared: the file may be a single line
     compared = [line[: 4 * _COMPARED_CHARS].strip() for line in lines]
-    wanted = old.split("\n", _CLUES_READ)[:_CLUES_READ]
-    nearest = _find_nearest(compared, [line[: 4 * _COMPARED_CHARS].strip() for line in wanted], is_cancelled)
+    requested = old.split("\n", _CLUES_READ)[:_CLUES_READ]
+    nearest = _find_nearest(compared, [line[: 4 * _COMPARED_CHARS].strip() for line in requested], is_cancelled)
     message = f"{what} does not occur in {shown!r}, and nothing was changed."
     if nearest is None:
         return ToolError("edit_not_found", f"{message} Read the file and copy the text exactly.", path=shown)
-    size = min(len(wanted), _SHOWN_LINES)
+    size = min(len(requested), _SHOWN_LINES)
     excerpt = "\n".join(cut_line(line, 300) for line in lines[nearest : nearest + size])
     message += f" The nearest place is line {nearest + 1}; copy exactly what stands there:\n{excerpt}"
     return ToolError("edit_not_found", message, path=shown, line=nearest + 1, nearest=excerpt)

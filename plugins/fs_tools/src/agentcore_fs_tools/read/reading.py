@@ -308,11 +308,11 @@ def _number_lines(text: str, first: int) -> str:
         lines.pop()
     if "\r" in text or max(map(len, lines)) > LINE_CHARS:
         lines = [cut_line(line) for line in lines]
-    pieces = [""] * (2 * len(lines))
-    pieces[0::2] = _make_line_numbers(first, len(lines))
-    pieces[1::2] = lines
-    pieces[0] = pieces[0][1:]  # no line end before the first
-    return "".join(pieces)
+    chunks = [""] * (2 * len(lines))
+    chunks[0::2] = _make_line_numbers(first, len(lines))
+    chunks[1::2] = lines
+    chunks[0] = chunks[0][1:]  # no line end before the first
+    return "".join(chunks)
 
 
 def _make_line_numbers(first: int, count: int) -> list[str]:

@@ -71,11 +71,11 @@ def read_counts(blocks: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
     """Read the output of `rg --count --null`: paths without `./`, and the number of matches in each file."""
     rest = b""
     for block in blocks:
-        path, *pieces = (rest + block).split(b"\0")  # not by lines: a name may contain a line end, but no NUL
-        for piece in pieces:
-            count, end, following = piece.partition(b"\n")
+        path, *chunks = (rest + block).split(b"\0")  # not by lines: a name may contain a line end, but no NUL
+        for chunk in chunks:
+            count, end, following = chunk.partition(b"\n")
             if not end:
-                path += b"\0" + piece
+                path += b"\0" + chunk
                 break
             yield path.removeprefix(b"./"), int(count)
             path = following
@@ -95,7 +95,7 @@ def _decode_value(value: Mapping[str, str]) -> bytes:
 
 def _read_messages(blocks: Iterable[bytes]) -> Iterator[Mapping[str, Any] | LongLine]:
     """Yield the messages, each a line of JSON; for a huge one, a `LongLine` with the position of the match."""
-    pieces: list[bytes] = []
+    chunks: list[bytes] = []
     size = kept = 0
     long: _LongMessage | None = None
     for block in blocks:
@@ -103,19 +103,19 @@ def _read_messages(blocks: Iterable[bytes]) -> Iterator[Mapping[str, Any] | Long
         for end in ends:
             if long is None:
                 kept += size + len(end)
-                yield json.loads(b"".join((*pieces, end)))
+                yield json.loads(b"".join((*chunks, end)))
             else:
                 yield from long.feed(end)
                 long = None
-            pieces = []
+            chunks = []
             size = 0
         if long is None:
-            pieces.append(rest)
+            chunks.append(rest)
             size += len(rest)
             if size > MESSAGE_LIMIT_BYTES:
                 long = _LongMessage()
-                rest = b"".join(pieces)
-                pieces = []
+                rest = b"".join(chunks)
+                chunks = []
         if long is not None:
             yield from long.feed(rest)
         if kept > KEPT_LIMIT_BYTES:

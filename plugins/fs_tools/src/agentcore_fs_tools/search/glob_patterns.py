@@ -48,8 +48,8 @@ class FileFilter:
         self._excludes = pattern.startswith("!")
         bare = pattern[self._excludes :].rstrip("/")
         start = [] if "/" in bare else [*_DEEP, "/"]
-        self._globs = [[*start, *pieces] for pieces in _expand_braces(bare.lstrip("/"), pattern)]
-        self._matches = _compile_matcher([*self._globs, *([*pieces, "/", *_DEEP] for pieces in self._globs)])
+        self._globs = [[*start, *chunks] for chunks in _expand_braces(bare.lstrip("/"), pattern)]
+        self._matches = _compile_matcher([*self._globs, *([*chunks, "/", *_DEEP] for chunks in self._globs)])
 
     def __call__(self, path: str) -> bool:
         """Return True if a path is selected."""
@@ -61,10 +61,10 @@ class FileFilter:
         Args:
             base: The folder of the paths, as a glob with `/` at both ends.
         """
-        kinds = {piece[0] for pieces in self._globs for piece in pieces}
+        kinds = {chunk[0] for chunks in self._globs for chunk in chunks}
         if "\\" in kinds or (self._excludes and not kinds.isdisjoint(_DIFFERENT)):
             return []
-        globs = [base + "".join("*" if piece[0] in _DIFFERENT else piece for piece in pieces) for pieces in self._globs]
+        globs = [base + "".join("*" if chunk[0] in _DIFFERENT else chunk for chunk in chunks) for chunks in self._globs]
         if self._excludes:
             return globs
         return ["*", "!*/", *(f"!{glob}{below}" for glob in globs for below in ("", "/**"))]
@@ -92,23 +92,23 @@ def _parse_alternatives(glob: str) -> list[list[str]]:
     opened: list[tuple[int, list[list[str]], list[list[str]]]] = []
     at = 0
     while at < len(glob):
-        piece = _read_token(glob, at)
-        if piece == "{":
+        chunk = _read_token(glob, at)
+        if chunk == "{":
             opened.append((at, found, []))
             found = [[]]
-        elif piece in {",", "}"} and opened:
+        elif chunk in {",", "}"} and opened:
             begin, before, alternatives = opened[-1]
             alternatives += found
             if len(before) * len(alternatives) > _ALTERNATIVES_LIMIT:
                 raise _GlobError(f"more than {_ALTERNATIVES_LIMIT} alternatives", begin)
             found = [[]]
-            if piece == "}":
+            if chunk == "}":
                 opened.pop()
                 found = [head + tail for head in before for tail in alternatives]
         else:
-            for pieces in found:
-                pieces.append(_SPELLED_ALIKE.get(piece, piece))
-        at += len(piece)
+            for chunks in found:
+                chunks.append(_SPELLED_ALIKE.get(chunk, chunk))
+        at += len(chunk)
     if opened:
         raise _GlobError("`{` without `}`", opened[0][0])
     return found
@@ -189,9 +189,9 @@ def _escaped_item(found: re.Match[str]) -> str:
 
 def _split_at(pieces: Sequence[str], mark: str) -> list[list[str]]:
     parts: list[list[str]] = [[]]
-    for piece in pieces:
-        if piece == mark:
+    for chunk in pieces:
+        if chunk == mark:
             parts.append([])
         else:
-            parts[-1].append(piece)
+            parts[-1].append(chunk)
     return parts

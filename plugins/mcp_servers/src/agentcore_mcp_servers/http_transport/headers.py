@@ -20,8 +20,8 @@ def checked_headers(headers: Mapping[str, SecretStr]) -> dict[str, str]:
         value = secret.get_secret_value()
         if not _NAME.fullmatch(name):
             raise ToolError("server_not_started", f"{name[:100]!r} is no name of a header")
-        if (fault := _describe_problem(value)) is not None:
-            message = f"the value of the header {name!r} {fault}, which no header may; set it again without"
+        if (problem := _describe_problem(value)) is not None:
+            message = f"the value of the header {name!r} {problem}, which no header may; set it again without"
             raise ToolError("server_not_started", message, header=name)
         checked[name] = value
     return checked

@@ -12,7 +12,7 @@ _SECRETS = (("tokens", "access_token"), ("tokens", "refresh_token"), ("client", 
 _REST = "login"
 
 
-class StoredLogin(BaseModel):
+class StoredLogin(BaseModel, defer_build=True):
     """What a log-in gave.
 
     Args:

@@ -64,19 +64,19 @@ def to_text(element: html.HtmlElement) -> str:
     """Render an element as plain text, with one line for each block and tabs between the cells of a row."""
     name_tables_by_role(element)
     _mark_raised_and_lowered(element)
-    pieces: list[str] = []
+    chunks: list[str] = []
     in_code = 0
     for event, node in etree.iterwalk(element, events=("start", "end")):
         is_start = event == "start"
         in_code += (1 if is_start else -1) * (node.tag == "pre")
         if node.tag in _BLOCKS:
-            pieces.append("\n")
+            chunks.append("\n")
         elif not is_start and node.tag in ("td", "th"):
-            pieces.append("\t")
+            chunks.append("\t")
         text = node.text if is_start else (node.tail if node is not element else None)
         if text:
-            pieces.append(text if in_code else _SPACE.sub(" ", text))
-    return seen_text("\n".join(line if line.strip() else "" for line in "".join(pieces).split("\n")))
+            chunks.append(text if in_code else _SPACE.sub(" ", text))
+    return seen_text("\n".join(line if line.strip() else "" for line in "".join(chunks).split("\n")))
 
 
 def to_html(element: html.HtmlElement) -> str:

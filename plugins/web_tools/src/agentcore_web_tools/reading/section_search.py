@@ -51,20 +51,20 @@ def find_parts(text: str, words: str, limit_chars: int, offset: int = 0) -> Foun
     ]
     pattern = re.compile("|".join(each.pattern for each in patterns) or "(?!)", re.IGNORECASE)
     blocks = list(_split_blocks(text, offset))
-    wanted = [
+    requested = [
         number for number, block in enumerate(blocks) if patterns and all(each.search(block.text) for each in patterns)
     ]
     parts: list[str] = []
     room = limit_chars
     last = -1
-    for shown, number in enumerate(wanted):
+    for shown, number in enumerate(requested):
         part = _format_part(blocks, number, pattern, is_next=number == last + 1)
         if parts and len(part) > room:
-            return Found("\n\n".join(parts), shown, len(wanted))
+            return Found("\n\n".join(parts), shown, len(requested))
         parts.append(part)
         room -= len(part)
         last = number
-    return Found("\n\n".join(parts), len(wanted), len(wanted))
+    return Found("\n\n".join(parts), len(requested), len(requested))
 
 
 def _split_blocks(text: str, offset: int) -> Iterator[_Block]:

@@ -166,10 +166,10 @@ class Copying:
         done = 0
         digest = hashlib.sha256()
         while done < size:
-            piece = await self._request_chunk(ctx, source, done)
-            digest.update(piece)
-            await _ask_host(ctx, self.to_host, WriteChunk(transfer=transfer, offset=done), Nothing, piece)
-            done += len(piece)
+            chunk = await self._request_chunk(ctx, source, done)
+            digest.update(chunk)
+            await _ask_host(ctx, self.to_host, WriteChunk(transfer=transfer, offset=done), Nothing, chunk)
+            done += len(chunk)
             ctx.progress(done / size, f"{show_size(done)} of {show_size(size)} ({done:,} of {size:,} bytes)")
         finish = Finish(transfer=transfer, sha256=digest.hexdigest())
         await _ask_host(ctx, self.to_host, finish, Nothing)
@@ -179,14 +179,14 @@ class Copying:
         limit = min(PIECE_BYTES, source.size_bytes - offset)
         asked = ReadChunk(path=self.from_path, version=source.version, offset=offset, limit_bytes=limit)
         machine = _describe_host(self.from_host)
-        answer, piece = await ctx.ask_host(self.from_host, asked.to_json(), timeout_s=_PIECE_SECONDS)
+        answer, chunk = await ctx.ask_host(self.from_host, asked.to_json(), timeout_s=_PIECE_SECONDS)
         read = read_answer(ChunkDigest, answer, machine)
-        if piece is None or len(piece) != limit:
+        if chunk is None or len(chunk) != limit:
             raise wrong_answer(machine)
-        if hashlib.sha256(piece).hexdigest() != read.sha256:
+        if hashlib.sha256(chunk).hexdigest() != read.sha256:
             message = f"A piece of {self.from_path!r} came from {machine} as another one than was sent. Copy it again."
             raise ToolError("copy_corrupted", message, retryable=True, path=self.from_path)
-        return piece
+        return chunk
 
     def _build_result(self, source: SourceFacts, target: TargetFacts, sha256: str, *, is_new: bool) -> ToolResult:
         facts = {

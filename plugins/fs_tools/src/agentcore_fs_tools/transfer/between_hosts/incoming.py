@@ -114,18 +114,18 @@ class Incoming:
             with suppress(RuntimeError):  # the loop has ended: no more chunks arrive
                 self._loop.call_soon_threadsafe(self._wants_more.set)
             try:
-                piece = self._queue.get(timeout=self._idle_s)
+                chunk = self._queue.get(timeout=self._idle_s)
             except queue.Empty:
                 raise copy_lost(f"nothing came for {self._idle_s:g} s") from None
-            if piece is _DROP:
+            if chunk is _DROP:
                 raise copy_lost("the server wants it no more")
-            if isinstance(piece, str):
-                self._check_digest(piece)
+            if isinstance(chunk, str):
+                self._check_digest(chunk)
                 return
-            assert isinstance(piece, bytes)  # noqa: S101 - nothing else is put there
-            self._hash.update(piece)
-            self._written_bytes += len(piece)
-            yield piece
+            assert isinstance(chunk, bytes)  # noqa: S101 - nothing else is put there
+            self._hash.update(chunk)
+            self._written_bytes += len(chunk)
+            yield chunk
 
     def _check_digest(self, sha256: str) -> None:
         if self._written_bytes != self._asked.size_bytes or self._hash.hexdigest() != sha256:

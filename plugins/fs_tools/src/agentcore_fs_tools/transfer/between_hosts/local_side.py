@@ -70,8 +70,8 @@ class CopyingSide:
             case AskTarget():
                 return (await asyncio.to_thread(self._describe_target, asked)).to_json(), None
             case ReadChunk():
-                piece = await asyncio.to_thread(self._read_chunk, asked)
-                return ChunkDigest(sha256=hashlib.sha256(piece).hexdigest()).to_json(), piece
+                chunk = await asyncio.to_thread(self._read_chunk, asked)
+                return ChunkDigest(sha256=hashlib.sha256(chunk).hexdigest()).to_json(), chunk
             case Receive():
                 return Received(is_new=await self._receive_file(asked)).to_json(), None
             case WriteChunk():
@@ -97,11 +97,11 @@ class CopyingSide:
 
     def _read_chunk(self, asked: ReadChunk) -> bytes:
         with self._workspace.open_file(self._workspace.locate(asked.path)) as file:
-            piece = file.read(asked.limit_bytes, asked.offset)
+            chunk = file.read(asked.limit_bytes, asked.offset)
             if {_compute_version(file.stat), _compute_version(os.fstat(file.fd))} != {asked.version}:
                 message = f"{asked.path!r} was changed while it was copied; nothing is left of the copy. Copy it again."
                 raise ToolError("file_changed", message, retryable=True, path=asked.path)
-        return piece
+        return chunk
 
     # -- as target --------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ Transfer = Annotated[str, Field(pattern=_TRANSFER)]
 Version = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class _Message(BaseModel):
+class _Message(BaseModel, defer_build=True):
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, alias_generator=to_camel, populate_by_name=True)
 
     def to_json(self) -> dict[str, Any]:
