@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import structlog
@@ -84,7 +85,7 @@ class LateChat:
 
     async def _import_and_open(self) -> "Chat":
         with self._core.during_imports():
-            await asyncio.to_thread(_import_chat)
+            await asyncio.to_thread(import_module, "agentcore.chat.chat")
         return self.open()
 
     # -- as calls see it -----------------------------------------------------------------------------------------
@@ -98,7 +99,7 @@ class LateChat:
         own = await self._core.store.chats.hosts.find_host(session_id)
         if own is not None or not self._core.registry.has_hosts:
             return (own,) if own else ()
-        self.open()
+        await self._import_and_open()
         return await self._core.conversation.get().hosts_of(session_id)
 
     async def ask_user(self, call: Call, inquiry: Inquiry) -> Reply:
@@ -115,10 +116,6 @@ class LateChat:
     ) -> str:
         """Refuse: no turn runs."""
         raise no_session()
-
-
-def _import_chat() -> None:
-    pass
 
 
 def _may_have_model(core: Core, environ: Mapping[str, str]) -> bool:
