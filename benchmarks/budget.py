@@ -30,7 +30,6 @@ from benchmarks.http_client import Connection, request_bytes, throughput
 from benchmarks.measure import Row, merge
 from benchmarks.own_host import open_host
 from benchmarks.provider import provider
-from benchmarks.startup import request_first_call
 from benchmarks.ui_page import BareSocket
 
 ROUNDS = 5
@@ -123,6 +122,13 @@ async def _median_ms_async(work: Callable[[], Awaitable[object]], times: int) ->
     return statistics.median(taken)
 
 
+def _request_first_call(port: int, token: str) -> bytes:
+    """Return the request of a call that a server with the modules of app.json can answer."""
+    body = json.dumps({"arguments": {"path": "."}}).encode()
+    ends = {"Connection": "close"}
+    return request_bytes("POST", "/api/tools/file_stat/call", port, body, token, headers=ends)
+
+
 @_group
 async def start(folder: Path) -> AsyncIterator[Callable[[], Awaitable[list[Row]]]]:
     """From nothing to the first 200, and to the first tool call answered with the modules of app.json."""
@@ -132,7 +138,7 @@ async def start(folder: Path) -> AsyncIterator[Callable[[], Awaitable[list[Row]]
             ready, memory = one.ready_ms, one.pss_mib
         with servers.bare() as floor:
             bare = floor.ready_ms
-        with servers.agentcore(folder / "all", {}, {"modules": ALL_MODULES}, first=request_first_call) as running:
+        with servers.agentcore(folder / "all", {}, {"modules": ALL_MODULES}, first=_request_first_call) as running:
             first_call, memory_then = running.ready_ms, running.pss_mib
         return [
             Row("start to the first 200, × bare aiohttp", ready, bare, 1.6),

@@ -1,4 +1,7 @@
-"""A call of a tool that does nothing: over HTTP against a bare handler, in process with one module and with fifty."""
+"""Listing tools over HTTP against a bare handler; a call in process with one module and with fifty.
+
+Calls over HTTP are in `budget`.
+"""
 
 import asyncio
 import json
@@ -8,7 +11,7 @@ import time
 from pathlib import Path
 
 from benchmarks import servers
-from benchmarks.http_client import Connection, request_bytes, throughput
+from benchmarks.http_client import Connection, request_bytes
 from benchmarks.measure import Row
 
 NOOP = '''
@@ -54,18 +57,10 @@ def many_tools() -> str:
 def run() -> list[Row]:
     """Measure, and give the rows."""
     with tempfile.TemporaryDirectory() as folder:
-        return [*_latency(Path(folder)), *asyncio.run(_in_process(Path(folder)))]
+        return [_listing(Path(folder)), asyncio.run(_in_process(Path(folder)))]
 
 
-def _latency(folder: Path) -> list[Row]:
-    modules = {"noop": NOOP.format(name="noop_call")}
-    with servers.agentcore(folder / "one", modules) as subject, servers.bare() as floor:
-        ours = request_bytes("POST", "/api/tools/noop_call/call", subject.port, BODY, subject.token)
-        bare = request_bytes("POST", "/call", floor.port, BODY, "x" * 43)
-        rows = [
-            Row("HTTP call of a no-op tool, one at a time", *_medians(subject.port, ours, floor.port, bare), 1.5),
-            _throughput_row(subject.port, ours, floor.port, bare),
-        ]
+def _listing(folder: Path) -> Row:
     with servers.agentcore(folder / "many", {"many": many_tools()}) as subject:
         connection = Connection(subject.port)
         listing = request_bytes("GET", "/api/tools", subject.port, token=subject.token)
@@ -73,14 +68,8 @@ def _latency(folder: Path) -> list[Row]:
         (folder / "listing.json").write_bytes(body)
         with servers.bare(folder / "listing.json") as floor:
             bare = request_bytes("GET", "/listing", floor.port)
-            rows.append(
-                Row(
-                    f"listing 100 tools ({len(body) // 1024} KiB)",
-                    *_medians(subject.port, listing, floor.port, bare),
-                    1.5,
-                )
-            )
-    return rows
+            name = f"listing 100 tools ({len(body) // 1024} KiB)"
+            return Row(name, *_medians(subject.port, listing, floor.port, bare), 1.5)
 
 
 def _medians(port: int, request: bytes, floor_port: int, floor_request: bytes) -> tuple[float, float]:
@@ -99,25 +88,10 @@ def _medians(port: int, request: bytes, floor_port: int, floor_request: bytes) -
     return statistics.median(times[0]), statistics.median(times[1])
 
 
-def _throughput_row(port: int, request: bytes, floor_port: int, floor_request: bytes) -> Row:
-    async def measure() -> tuple[float, float]:
-        rates: tuple[list[float], list[float]] = ([], [])
-        for _ in range(5):
-            rates[0].append(await throughput(port, request, 64, 1.0))
-            rates[1].append(await throughput(floor_port, floor_request, 64, 1.0))
-        return statistics.median(rates[0]) / 1000, statistics.median(rates[1]) / 1000
-
-    return Row("HTTP calls with 64 at once", *asyncio.run(measure()), 0.6, unit="k/s", at_least=True)
-
-
-async def _in_process(folder: Path) -> list[Row]:
+async def _in_process(folder: Path) -> Row:
     one = await _host_call_ms(folder / "host1", 1)
     fifty = await _host_call_ms(folder / "host50", 50)
-    bare = _bare_await_ms()
-    return [
-        Row("host.call in process, against a bare await", one, await bare, None),
-        Row("host.call with 50 modules, against 1 module", fifty, one, 1.1),
-    ]
+    return Row("host.call with 50 modules, against 1 module", fifty, one, 1.1)
 
 
 async def _host_call_ms(folder: Path, count: int) -> float:
@@ -140,17 +114,4 @@ async def _host_call_ms(folder: Path, count: int) -> float:
             if turn >= 3:
                 times.append((time.perf_counter() - began) * 1000 / 200)
             assert outcome.ok, outcome.error
-    return statistics.median(times)
-
-
-async def _bare_await_ms() -> float:
-    async def noop(text: str) -> str:
-        return text
-
-    times = []
-    for _ in range(20):
-        began = time.perf_counter()
-        for _ in range(1000):
-            await noop("x")
-        times.append((time.perf_counter() - began) * 1000 / 1000)
     return statistics.median(times)

@@ -1,4 +1,4 @@
-"""The file tools in process: reading against `open().read()`, searching against `rg`."""
+"""The file tools in process: searching against `rg`. Reading is in `budget`."""
 
 import asyncio
 import shutil
@@ -22,7 +22,7 @@ def run() -> list[Row]:
 async def _measure(folder: Path) -> list[Row]:
     make_trees(folder / "workspace")
     async with calling(folder, "fs_tools") as call:
-        return [*await _reading(folder / "workspace", call), *await _searching(folder / "workspace", call)]
+        return await _searching(folder / "workspace", call)
 
 
 def make_trees(root: Path) -> None:
@@ -42,24 +42,6 @@ def write_lines(path: Path) -> None:
     """Write 1 MiB of lines."""
     lines = "".join(f"line {number} of a file with a usual length of text in it\n" for number in range(20_000))
     path.write_text(lines[: 1 << 20])
-
-
-async def _reading(root: Path, call: Call) -> list[Row]:
-    async def bare() -> None:
-        with open(root / "one.txt", encoding="utf-8") as file:
-            file.read()
-
-    rows = []
-    for raw, target in ((True, 15), (False, 40)):
-
-        async def read(raw: bool = raw) -> None:
-            await call("read_file", path="one.txt", raw=raw, limit=100_000)
-
-        ours, floor = await alternate_async(read, bare, 15)
-        rows.append(
-            Row(f"read_file of 1 MiB, {'raw' if raw else 'numbered'}, against open().read()", ours, floor, target)
-        )
-    return rows
 
 
 async def _searching(root: Path, call: Call) -> list[Row]:

@@ -1,22 +1,15 @@
-"""From nothing to the first 200, the memory at that moment, and the command line's `--help`."""
+"""The command line's `--help`, and finding modules among many packages. The start of a server is in `budget`."""
 
-import json
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import servers
 from benchmarks.calls import NOOP
-from benchmarks.http_client import request_bytes
 from benchmarks.measure import Row, alternate
-
-_ROUNDS = 9
-ALL_MODULES = json.loads((Path(__file__).parent.parent / "app.json").read_text())["modules"]
 
 FIND_THREE = (
     "from agentcore.core.discovery.source_search import find_module\n"
@@ -28,55 +21,7 @@ FIND_THREE = (
 def run() -> list[Row]:
     """Measure, and give the rows."""
     with tempfile.TemporaryDirectory() as folder:
-        return [*_first_answer(Path(folder)), *_first_call(Path(folder)), _help(), *_discovery(Path(folder))]
-
-
-def _first_answer(folder: Path) -> list[Row]:
-    ready: tuple[list[float], list[float]] = ([], [])
-    memory: tuple[list[float], list[float]] = ([], [])
-    for turn in range(_ROUNDS + 1):
-        with servers.agentcore(folder / "app", {"noop": NOOP.format(name="noop_call")}) as ours:
-            samples = (ours.ready_ms, ours.pss_mib)
-        with servers.bare() as bare:
-            floor = (bare.ready_ms, bare.pss_mib)
-        if turn:
-            ready[0].append(samples[0])
-            memory[0].append(samples[1])
-            ready[1].append(floor[0])
-            memory[1].append(floor[1])
-    return [
-        Row("start to the first 200", statistics.median(ready[0]), statistics.median(ready[1]), 2.0),
-        Row("memory then (PSS)", statistics.median(memory[0]), statistics.median(memory[1]), 1.8, unit="MiB"),
-    ]
-
-
-def request_first_call(port: int, token: str) -> bytes:
-    """Return the request of a call that a server with the modules of app.json can answer."""
-    body = json.dumps({"arguments": {"path": "."}}).encode()
-    ends = {"Connection": "close"}
-    return request_bytes("POST", "/api/tools/file_stat/call", port, body, token, headers=ends)
-
-
-def _first_call(folder: Path) -> list[Row]:
-    """Start with the modules of app.json, until a tool of one is answered; the floor is the start of bare aiohttp."""
-    ours, floor = [], []
-    for turn in range(_ROUNDS + 1):
-        with servers.agentcore(folder / "all", {}, {"modules": ALL_MODULES}, first=request_first_call) as running:
-            sample = running
-        with servers.bare() as bare:
-            lowest = bare
-        if turn:
-            ours.append(sample)
-            floor.append(lowest)
-
-    def middle(measured: Callable[[servers.Running], float]) -> tuple[float, float]:
-        return statistics.median(map(measured, ours)), statistics.median(map(measured, floor))
-
-    many = f"{len(ALL_MODULES)} modules"
-    return [
-        Row(f"start to the first call answered, {many}", *middle(lambda each: each.ready_ms), 2.2),
-        Row(f"memory then (PSS), {many}", *middle(lambda each: each.pss_mib), 2.1, unit="MiB"),
-    ]
+        return [_help(), *_discovery(Path(folder))]
 
 
 def _help() -> Row:
