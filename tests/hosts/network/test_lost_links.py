@@ -119,8 +119,8 @@ async def test_link_with_half_a_second_each_way_carries_calls_cancels_and_large_
     both.relay.out.delay_s = both.relay.back.delay_s = 0.5
     calls = [both.working(number) for number in range(20)]
     await both.begun(*range(20))
-    large = asyncio.create_task(both.server.call("weigh", size=1_500_000, folder=str(both.work)))
     first, *_ = await _on_the_way(both)
+    large = asyncio.create_task(both.server.call("weigh", size=1_500_000, folder=str(both.work)))
     await both.server.post(f"/api/calls/{first}/cancel")
     both.let_end()
     ends = await asyncio.gather(*calls)
