@@ -46,7 +46,7 @@ ISOLATED := $(addprefix plugins/,agent_tools system_tools user_tabs chrome_plugi
 ISOLATED_PART := $(addprefix plugins/,agent_tools/tests/test_module.py fs_tools/tests/edit/test_writing.py \
 	system_tools/tests/test_file_manager.py user_tabs/tests/test_in_chat.py web_tools/tests/test_searching.py \
 	$(addprefix shell_tools/tests/,test_component.py test_terminal.py) \
-	$(addprefix chrome_plugin/tests/,component/test_live_page.py live/test_preview.py tools/test_module_base.py))
+	$(addprefix chrome_plugin/tests/,component/test_live_page.py live/test_preview.py tools/test_engine_module.py))
 
 .PHONY: run dev npm llama task-programs screenshots record-answers extension test test-heavy test-apart test-more test-isolated test-fast check lint types page-types imports conformance wheels test-wheels bench counts soak constraints clean
 .DELETE_ON_ERROR:

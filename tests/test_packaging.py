@@ -91,3 +91,11 @@ def test_licences_of_vendored_libraries_are_listed():
             path = (manifest.parent / library["licenceFile"]).relative_to(ROOT).as_posix()
             row = next(line for line in table.splitlines() if path in line)
             assert library["version"] in row
+
+
+@pytest.mark.parametrize("target", ["test-apart", "test-isolated"])
+def test_makefile_names_tests_that_are_there(target):
+    made = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    named = [word for word in made.split() if word.startswith("plugins/")]
+    assert named
+    assert [name for name in named if not (ROOT / name).exists()] == []
