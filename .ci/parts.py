@@ -30,6 +30,8 @@ class Part:
     name: str
     command: Sequence[str]
     budget_s: int
+    repeat: Sequence[str] = ()
+    """Runs tests again that failed, one after the other: make those tests alone, another command their files."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,11 @@ class Outcome:
     part: Part
     code: int
     seconds: float
+    repeated: Sequence[str] = ()
+
+
+FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py)")
+"""A line of pytest's summary, with the file of a test that failed."""
 
 
 def make(*targets: str) -> list[str]:
@@ -61,19 +68,19 @@ def stages() -> Iterator[list[Part]]:
         Part("wheels", make("test-wheels"), 60),
         Part("counts", make("counts"), 60),
     ]
-    yield [Part("test", make("test"), 300)]
+    yield [Part("test", make("test"), 300, make("test"))]
     yield [Part("conformance", make("conformance"), 40)]
-    yield [Part("test-heavy", make("test-heavy"), 300)]
-    yield [Part("test-apart", make("test-apart"), 100)]
+    yield [Part("test-heavy", make("test-heavy"), 300, make("test-heavy"))]
+    yield [Part("test-apart", make("test-apart"), 100, make("test-apart"))]
     if os.geteuid() == 0 and sys.platform == "linux":
         bare = [sys.executable, ".ci/bare_machine.py"]
-        yield [Part("bare", bare, 120)]
+        yield [Part("bare", bare, 120, bare)]
         # bubblewrap and git are there: what a sandbox hides below this folder
         sandboxed = ("plugins/shell_tools", "plugins/mcp_servers/tests/test_sandbox.py")
         yield [Part("bare-sandbox", [*bare, "--below", "/var/tmp", "--show", "bwrap", "--show", "git", *sandboxed], 60)]
     for version, program in newer_interpreters():
         fast = make("test-fast", f"PYTHON={program}", f"VENV=.venv-{version}")
-        yield [Part(f"python-{version}", fast, 60)]
+        yield [Part(f"python-{version}", fast, 60, fast)]
 
 
 def newer_interpreters() -> list[tuple[str, str]]:
@@ -112,9 +119,18 @@ class Runner:
             self._print(f"--- {part.name}")
         began = time.monotonic()
         code, lines = self._call(part.command, shows=is_alone)
+        files = sorted({found[1] for line in lines if (found := FAILED.match(line)) is not None})
+        repeated: list[str] = []
+        if code and files and part.repeat:
+            # A test of real browsers and processes may fail beside thousands of others and pass by itself. It is named
+            # in the summary: it is a defect of the test or of the product all the same.
+            repeated = files
+            self._print(f"--- {part.name}, once more: {' '.join(files)}")
+            arguments = ["ARGS=--lf --lfnf=none -n 1"] if part.repeat[0] == "make" else ["-n", "1", *files]
+            code, _ = self._call([*part.repeat, *arguments], shows=is_alone)
         if not is_alone:
             self._print(f"--- {part.name}\n{''.join(lines).rstrip()}")
-        return Outcome(part, code, time.monotonic() - began)
+        return Outcome(part, code, time.monotonic() - began, repeated)
 
     def _call(self, command: Sequence[str], *, shows: bool) -> tuple[int, list[str]]:
         """Run a command; returns its exit code and its lines, which are printed as they come if `shows`."""
@@ -154,6 +170,9 @@ def main(wanted: Sequence[str]) -> int:
         is_over = outcome.seconds > outcome.part.budget_s
         times = f"{outcome.seconds:5.0f} s {outcome.part.budget_s:5} s{'  over its budget' if is_over else ''}"
         print(f"{outcome.part.name:16} {result:8} {times}")
+    for outcome in outcomes:
+        if outcome.repeated and outcome.code == 0:
+            print(f"{outcome.part.name}: failed among the others, passed alone: {' '.join(outcome.repeated)}")
     failed = [outcome.part.name for outcome in outcomes if outcome.code]
     total = time.monotonic() - began
     print(f"failed: {', '.join(failed)}, in {total:.0f} s" if failed else f"all parts passed in {total:.0f} s")
