@@ -38,6 +38,7 @@ _ACTS = NOOP.replace("@tool(read_only=True)", "@tool").replace("class Noop", "cl
 _AT_ONCE = 64
 _FILES, _FOLDERS = 44_000, 14_000
 _WORDS = 200
+_PAUSE_S = 5
 _CHANGING_PAGE = """<title>Change</title><ul id=list></ul>
 <button onclick="list.append(Object.assign(document.createElement('li'), {textContent: 'row ' + list.children.length}))"
 >Add</button>"""
@@ -76,11 +77,12 @@ def _group(function: Callable[[Path], AsyncIterator[Callable[[], Awaitable[list[
 
 
 class _Api:
-    """Calls of tools over one connection to a server."""
+    """Calls of tools over one connection to a server, which is opened anew after a pause: it closes idle ones."""
 
     def __init__(self, server: servers.Running, session_id: str = "") -> None:
         self._server, self._session_id = server, session_id
-        self._connection = Connection(server.port)
+        self._connection: Connection | None = None
+        self._used_at = 0.0
 
     def request(self, tool: str, **arguments: Any) -> bytes:
         """Return the bytes of a call."""
@@ -94,9 +96,17 @@ class _Api:
         Raises:
             AssertionError: It failed.
         """
-        answer = self._connection.send(request)
+        answer = self.try_sending(request)
         assert answer.startswith(b"HTTP/1.1 200"), answer[:1000]
         assert b'"ok":false' not in answer, answer[:1000]
+        return answer
+
+    def try_sending(self, request: bytes) -> bytes:
+        """Carry a call out that may fail."""
+        if self._connection is None or time.monotonic() - self._used_at > _PAUSE_S:
+            self._connection = Connection(self._server.port)
+        answer = self._connection.send(request)
+        self._used_at = time.monotonic()
         return answer
 
     def call(self, tool: str, **arguments: Any) -> bytes:
@@ -394,7 +404,7 @@ async def page(folder: Path) -> AsyncIterator[Callable[[], Awaitable[list[Row]]]
             api = _Api(server)
             script = api.request("ui_page_eval_js", script="1+1")
             async with asyncio.timeout(60):
-                while b'"value":2' not in await asyncio.to_thread(api._connection.send, script):
+                while b'"value":2' not in await asyncio.to_thread(api.try_sending, script):
                     await asyncio.sleep(0.2)
             bare = await BareSocket.open(launched)
 
