@@ -138,3 +138,29 @@ def _collects(path: PurePath) -> bool:
         (node.module or "").startswith(package) and any(alias.name != "ROUTES" for alias in node.names)
         for node in imported
     )
+
+
+@pytest.mark.parametrize("house", HOUSES)
+def test_each_file_is_used_by_another_one(house):
+    """A file that nothing names is what a merge brought back after its code had moved."""
+    package = PurePath(house).name
+    used = set().union(*imports(house).values())
+    named = "\n".join(path.read_text() for path in _files_that_name_modules())
+    unused = [
+        path
+        for path in files(house)
+        if path not in used and not path.name.startswith("__") and not _is_named(_dotted(package, path), named)
+    ]
+    assert unused == []
+
+
+def _is_named(dotted: str, text: str) -> bool:
+    """Return True if a text has the module's full name, or its last part in quotes, as tables of modules do."""
+    return dotted in text or f'"{dotted.rpartition(".")[2]}"' in text
+
+
+@cache
+def _files_that_name_modules() -> tuple[Path, ...]:
+    folders = ("agentcore", "plugins", "benchmarks", "scripts", "examples")
+    sources = [path for folder in folders for path in (ROOT / folder).rglob("*.py") if "node_modules" not in path.parts]
+    return (*sources, *ROOT.glob("*.toml"), *ROOT.glob("plugins/*/pyproject.toml"))
