@@ -118,7 +118,7 @@ def pytest_collection_finish() -> None:
 
 
 def _stays_in_process(item: pytest.Item) -> bool:
-    """Whether a test starts neither a browser nor another process; heavy ones are not told apart."""
+    """Return True if a test starts neither a browser nor another process; False for any heavy test."""
     return not (
         IS_ISOLATED
         or str(item.path).startswith(OUTSIDE_PREFIXES)
@@ -130,7 +130,7 @@ def _stays_in_process(item: pytest.Item) -> bool:
 
 
 def _is_fast(item: pytest.Item) -> bool:
-    """Whether a test that stays in its process tries few examples, none of them long.
+    """Return True if a test that stays in its process is short: few examples, none of them slow.
 
     The libraries of providers take longer to load than most tests.
     """

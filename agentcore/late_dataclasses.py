@@ -77,7 +77,7 @@ _TWIN_OPTIONS = {
     "__eq__": _NOTHING | {"eq": True},
     "__hash__": _NOTHING | {"eq": True, "frozen": True},
 }
-"""What the standard library is asked for to get one method."""
+"""The options with which the standard library generates only this method."""
 
 
 def _make_twin(cls: Any, options: dict[str, bool]) -> type:

@@ -1,4 +1,4 @@
-"""What a user waits for, row by row, against a budget: `make bench ARGS=budget`.
+"""How long the ordinary operations take, each against a target: `make bench ARGS=budget`.
 
 Each row is measured once in each of five rounds, its floor right beside it, and all rows take turns: what disturbs the
 machine for a while disturbs one round of many rows, not all rounds of one. The median of the five ratios counts; the
@@ -77,10 +77,11 @@ def _group(function: Callable[[Path], AsyncIterator[Callable[[], Awaitable[list[
 
 
 class _Api:
-    """Calls of tools over one connection to a server, which is opened anew after a pause: it closes idle ones."""
+    """Calls tools over one connection, and reconnects after a pause, because the server closes idle connections."""
 
     def __init__(self, server: servers.Running, session_id: str = "") -> None:
-        self._server, self._session_id = server, session_id
+        self._server = server
+        self._session_id = session_id
         self._connection: Connection | None = None
         self._used_at = 0.0
 

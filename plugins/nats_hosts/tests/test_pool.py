@@ -193,7 +193,7 @@ async def test_host_that_finds_nats_again_later_than_the_server_keeps_what_it_ha
 
 
 async def _drains(server, name):
-    """Whether a host does what it was told, and so was heard."""
+    """Return True if the host accepts a command, which shows that the server is in touch with it."""
     return "error" not in await server.post(f"/api/hosts/{name}/drain", on=True)
 
 

@@ -165,7 +165,9 @@ class WebKit:
 
     def __init__(self, program: str, display: str, folder: Path) -> None:
         (self._browser, *_) = [str(path) for path in Path("/usr/lib").glob(BROWSERS)]
-        self._program, self._display, self._log = program, display, folder / "console.log"
+        self._program = program
+        self._display = display
+        self._log = folder / "console.log"
         self._held = AsyncExitStack()
         self.session: Session
 
@@ -193,7 +195,7 @@ class WebKit:
         self.session.path += "/" + (await self.session.ask("POST", "", **_wanted(self._browser)))["sessionId"]
 
     async def end(self) -> None:
-        """End both, whatever they do."""
+        """Stop the driver and the browser, even if they hang."""
         await self._held.aclose()
 
     @asynccontextmanager

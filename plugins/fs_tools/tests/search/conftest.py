@@ -1,4 +1,4 @@
-"""What the tests of searching share."""
+"""Fixtures for the tests of searching."""
 
 import pytest
 from agentcore_fs_tools.search import glob_search, grep_search
