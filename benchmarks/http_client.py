@@ -25,6 +25,7 @@ def request_bytes(
         head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
     return head.encode() + b"\r\n" + body
 
+
 _BUFFER_BYTES = 1 << 21
 _HEAD_BYTES = 1 << 16
 

@@ -73,7 +73,7 @@ async def test_very_long_line_is_cut_where_numbers_are_shown(call, text, root: P
     assert text(await call("read_file", path="a.txt")).endswith("x… (1,000 more characters)")
 
 
-@pytest.mark.parametrize("unusual", ["", "ünïcödé", "with\rreturn", "x" * 2_001], ids=["plain", "wide", "return", "long"])
+@pytest.mark.parametrize("unusual", ["", "ünïcödé", "a\rb", "x" * 2_001], ids=["plain", "wide", "return", "long"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", ""])
 async def test_each_line_of_a_large_file_has_its_own_number(call, root: Path, unusual: str, end: str) -> None:
     lines = [f"{'line ' * (number % 30)}{number}" for number in range(1, 8_001)]
