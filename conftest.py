@@ -5,7 +5,6 @@ import faulthandler
 import gc
 import os
 import re
-import shutil
 import signal
 import subprocess
 import threading
@@ -40,7 +39,7 @@ settings.load_profile("repeatable")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-pytest_plugins = ["tests.support.llama", "tests.support.programs", "tests.support.servers"]
+pytest_plugins = ["tests.support.folders", "tests.support.llama", "tests.support.programs", "tests.support.servers"]
 
 ROOT = Path(__file__).parent
 FLAGS = [
@@ -55,9 +54,6 @@ FLAGS = [
 WAIT_MS = 30_000
 """How long a test waits for an element of a page."""
 STDERR = pytest.StashKey[int]()
-MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a private folder in it
-MEMORY_BYTES = 2 << 30
-"""What has to be free there: fast tests leave some hundred megabytes, removed at the end of a run that passed."""
 LONGEST_S = 300.0
 """How long a test may take with all that it sets up and takes down: three times what the longest one
 needed on a machine with thirty others to run."""
@@ -143,14 +139,6 @@ def _is_fast(item: pytest.Item) -> bool:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[STDERR] = os.dup(2)  # nothing is captured now; it is while tests run
-    if config.option.markexpr == "fast":
-        _use_files_in_memory()
-
-
-def _use_files_in_memory() -> None:
-    """Have pytest make its folders in memory: a server that starts syncs what it writes, a third of what it costs."""
-    if os.access(MEMORY, os.W_OK | os.X_OK) and shutil.disk_usage(MEMORY).free > MEMORY_BYTES:
-        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 @contextmanager

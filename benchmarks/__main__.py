@@ -1,6 +1,7 @@
 """`make bench`: measure everything and print the table. Names as arguments measure only those.
 
-`compare BASE` holds this tree against a commit instead, `budget` measures what a user waits for in five rounds.
+`compare BASE` holds this tree against a commit instead, `budget` measures what a user waits for in five rounds, and
+`large_record`, which takes minutes, is measured only by its name.
 """
 
 import importlib

@@ -367,7 +367,7 @@ async def browser(folder: Path) -> AsyncIterator[Callable[[], Awaitable[list[Row
                     ("chrome_screenshot", {"tabId": tab_id}),
                 ):
                     answer = _body(api.call(tool, **arguments))
-                    picture = max(_picture_sizes(answer))
+                    picture = _picture_size(answer)
                     what = f"browser: answer of {tool}, × the picture"
                     rows.append(Row(what, len(answer) / 1024, picture / 1024, 1.36, "KiB"))
                 return rows
@@ -380,11 +380,14 @@ def _body(answer: bytes) -> bytes:
     return answer.partition(b"\r\n\r\n")[2]
 
 
-def _picture_sizes(body: bytes) -> list[int]:
-    """Return the bytes of each picture in the content of an answer."""
+def _picture_size(body: bytes) -> int:
+    """Return the bytes of the picture of an answer, in its content or its data."""
     import base64
 
-    return [len(base64.b64decode(block["base64"])) for block in json.loads(body)["content"] if block["type"] == "image"]
+    answer = json.loads(body)
+    images = [block["base64"] for block in answer["content"] if block["type"] == "image"]
+    (encoded,) = images or [answer["data"]["dataBase64"]]
+    return len(base64.b64decode(encoded))
 
 
 @_group

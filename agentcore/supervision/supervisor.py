@@ -98,6 +98,10 @@ class SupervisedProcess:
         """Register a function that is called in the event loop when no process is left."""
         self._over.add_done_callback(lambda _: callback())
 
+    def on_recorded(self, callback: Callable[[], None]) -> None:
+        """Register a function that is called in the event loop when nothing more can be added to the recording."""
+        self._recorded.add_done_callback(lambda _: callback())
+
     def read_rest(self) -> frozenset[tuple[int, str, str]] | None:
         """Return a token that stays equal while no process of the command runs; None if one runs.
 
@@ -279,7 +283,6 @@ class Supervisor:
     @property
     def processes(self) -> Sequence[SupervisedProcess]:
         """The commands that still have running processes."""
-        self._processes = {process for process in self._processes if not process.is_recorded}
         return tuple(process for process in self._processes if not process.is_over)
 
     async def start(
@@ -325,6 +328,7 @@ class Supervisor:
         ours.setblocking(False)
         process = SupervisedProcess(ours, recording, self._wake_spawner)
         self._processes.add(process)
+        process.on_recorded(lambda: self._processes.discard(process))
         fds = _Descriptors(theirs)
         try:
             fds.duplicate(folder, (stdin, stdout, stderr))

@@ -1,7 +1,6 @@
 """Packages that pip installs, upgrades and removes beside a running server, in a Python environment of its own."""
 
 import subprocess
-import sys
 import sysconfig
 import venv
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import LIMIT_S, Place
+from tests.cli.conftest import LIMIT_S, Done, Place
 
 pytestmark = pytest.mark.more
 
@@ -101,10 +100,14 @@ class Environment(Place):
         (folder / "backend.py").write_text(BACKEND.format(uses_finder=uses_finder))
         return folder
 
+    def ask(self, *arguments: str) -> Done:
+        """Run a command that asks the server, which alone has to run in the environment."""
+        return Place(self.folder, self.environ).run(*arguments)
+
     def pip(self, *arguments: str) -> None:
-        """Run pip on the environment."""
+        """Run pip in the environment."""
         subprocess.run(
-            [sys.executable, "-m", "pip", "--python", self.python, "--disable-pip-version-check", *arguments],
+            [self.python, "-m", "pip", "--disable-pip-version-check", *arguments],
             check=True,
             capture_output=True,
             timeout=LIMIT_S,
@@ -133,9 +136,9 @@ def place(empty_place: Place, tmp_path: Path) -> Environment:
 @pytest.mark.parametrize("uses_finder", [False, True])
 def test_editable_install_beside_a_running_server_is_found_and_runs(place, running_server, uses_finder):
     place.install(place.write_project(uses_finder=uses_finder), "-e")
-    assert place.run("modules", "enable", "dice").out == "dice is ready.\n"
-    assert place.run("call", "dice_version").out == "1.0\n"
-    shown = place.run("modules", "info", "dice", "--json").json
+    assert place.ask("modules", "enable", "dice").out == "dice is ready.\n"
+    assert place.ask("call", "dice_version").out == "1.0\n"
+    shown = place.ask("modules", "info", "dice", "--json").json
     assert (shown["distribution"], shown["version"]) == ("acme-dice", "1.0")
     assert shown["file"].endswith("acme-dice/src/acme_dice/__init__.py")
 
@@ -158,36 +161,36 @@ def test_code_in_a_pth_file_runs_in_the_server_only_for_a_module_that_is_listed(
 @pytest.mark.spec("M4")
 def test_version_on_the_disk_is_told_until_it_runs(place, running_server):
     place.install(place.write_project())
-    assert place.run("modules", "enable", "dice").out == "dice is ready.\n"
+    assert place.ask("modules", "enable", "dice").out == "dice is ready.\n"
     place.install(place.write_project(version="1.1"), "--upgrade")
-    assert place.run("call", "dice_version").out == "1.0\n"
-    assert "1.1 on disk, 1.0 runs" in place.run("modules", "list").out
-    assert "1.1 on disk, 1.0 runs" in place.run("modules", "info", "dice").out
+    assert place.ask("call", "dice_version").out == "1.0\n"
+    assert "1.1 on disk, 1.0 runs" in place.ask("modules", "list").out
+    assert "1.1 on disk, 1.0 runs" in place.ask("modules", "info", "dice").out
     doctor = place.run("doctor").out
     assert "module dice: 1.1 on disk, 1.0 runs" in doctor
     assert "agentcore modules reload dice" in doctor
-    assert place.run("modules", "reload", "dice").out == "dice is ready.\n"
-    assert place.run("call", "dice_version").out == "1.1\n"
-    shown = place.run("modules", "info", "dice").out
+    assert place.ask("modules", "reload", "dice").out == "dice is ready.\n"
+    assert place.ask("call", "dice_version").out == "1.1\n"
+    shown = place.ask("modules", "info", "dice").out
     assert "acme-dice 1.1; before 2" in shown
     assert "it was 1.0" in shown
     place.pip("uninstall", "--yes", "acme-dice")
-    assert "it is not installed any more; 1.1 runs until the next reload" in place.run("modules", "info", "dice").out
+    assert "it is not installed any more; 1.1 runs until the next reload" in place.ask("modules", "info", "dice").out
 
 
 @pytest.mark.spec("M4")
 def test_upgrade_that_does_not_load_leaves_the_old_version_running_and_says_why(place, running_server):
     place.install(place.write_project())
-    place.run("modules", "enable", "dice")
+    place.ask("modules", "enable", "dice")
     broken = SOURCE + "\n\ndef load():\n    raise OSError('no such thing')\n\n\nload()\n"
     place.install(place.write_project(version="2.0", source=broken), "--upgrade")
-    done = place.run("modules", "reload", "dice")
+    done = place.ask("modules", "reload", "dice")
     assert done.code == 1
     assert "dice is ready.\n1 problem; agentcore modules info dice shows more:\n" in done.out
     assert "OSError: no such thing; the code from before goes on" in done.out
-    assert place.run("call", "dice_version").out == "1.0\n"
+    assert place.ask("call", "dice_version").out == "1.0\n"
     for command in (("modules", "info", "dice"), ("doctor",)):
-        shown = place.run(*command).out
+        shown = place.ask(*command).out
         assert "in load" in shown
         assert "raise OSError('no such thing')" in shown
         assert "2.0 on disk, 1.0 runs" in shown
@@ -196,20 +199,20 @@ def test_upgrade_that_does_not_load_leaves_the_old_version_running_and_says_why(
 @pytest.mark.spec("S4")
 def test_other_distribution_waits_for_a_person_and_the_api_token_is_none(place, running_server):
     place.install(place.write_project())
-    place.run("modules", "enable", "dice")
+    place.ask("modules", "enable", "dice")
     place.pip("uninstall", "--yes", "acme-dice")
     ran = place.folder / "ran"
     source = SOURCE + f"\nopen({str(ran)!r}, 'w').close()\n"
     place.install(place.write_project("evil-dice", "9.0", source=source))
-    done = place.run("modules", "reload", "dice")
+    done = place.ask("modules", "reload", "dice")
     assert done.code == 1
     assert "was acme-dice, and is evil-dice 9.0" in done.out
-    chosen = place.run("modules", "choose", "dice", "evil-dice")
+    chosen = place.ask("modules", "choose", "dice", "evil-dice")
     assert chosen.code == 1
     assert "confirmation_required" in chosen.err
-    assert place.run("call", "dice_version").out == "1.0\n"
-    assert "evil-dice 9.0" in place.run("modules", "choose", "dice").out
-    assert place.run("modules", "choose", "dice", "nobody").err.startswith("error: source_not_found")
+    assert place.ask("call", "dice_version").out == "1.0\n"
+    assert "evil-dice 9.0" in place.ask("modules", "choose", "dice").out
+    assert place.ask("modules", "choose", "dice", "nobody").err.startswith("error: source_not_found")
     running_server.stop()
     listed = place.run("modules", "list")
     assert "waits" in listed.out

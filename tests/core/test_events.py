@@ -76,13 +76,13 @@ def test_kept_event_holds_no_values_beside_its_text():
     bus.subscribe("*", heard.append)
     tracemalloc.start()
     try:
-        for n in range(10):
+        for n in range(3):
             bus.publish("loud.shouted", {"n": n, "lists": [[] for _ in range(100_000)]}, publisher="loud")
             heard.clear()
         held, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert numbers(bus._kept) == list(range(10))
+    assert numbers(bus._kept) == [0, 1, 2]
     assert held < MODULE_EVENTS_KEPT_BYTES
 
 
@@ -100,7 +100,7 @@ def test_kept_event_holds_no_values_beside_its_text():
 )
 def test_large_events_of_plain_values_take_their_share_of_bytes(fields):
     bus = EventBus()
-    for n in range(100):
+    for n in range(30):
         bus.publish("loud.shouted", {"n": n, **fields}, publisher="loud")
     kept = list(bus._kept)
     assert 5 < len(kept) < 30

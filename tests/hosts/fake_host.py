@@ -1,4 +1,7 @@
-"""A host that says what a test wants: it speaks frames over its standard input, and runs no module at all."""
+"""A host that says what a test wants: it speaks frames over its standard input, and runs no module at all.
+
+Each is a new process, so this file and `lies.py` import nothing of agentcore: that takes six times as long as the rest.
+"""
 
 import json
 import os
@@ -9,15 +12,49 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from agentcore.api.definition import ToolDefinition
-from agentcore.hosts.wire.declarations import definition_to_wire
-from agentcore.hosts.wire.frames import BINARY, PROTOCOL, TEXT, encode_chunk, encode_frame
+PROTOCOL = "agentcore.host.1"
+TEXT = 1
+BINARY = 2
+TOOL: dict[str, Any] = {
+    "name": "lie",
+    "description": "Lies.",
+    "input_schema": {"type": "object"},
+    "output_schema": None,
+    "timeout_s": 60.0,
+    "limit_bytes": None,
+    "checks_result": False,
+    "rank": 5,
+    "model_chars": None,
+    "keep": "both",
+    "artifact_call": None,
+    "served_as": None,
+    "in_views": None,
+    "claim": None,
+    "effects": ["read"],
+    "annotations": {"read_only": None, "destructive": None, "idempotent": None, "open_world": None},
+    "display": {},
+    "icons": [],
+    "reads": [],
+    "resource": None,
+    "view": None,
+    "previews": False,
+    "completes": False,
+    "checks_arguments": False,
+    "reads_arguments": False,
+    "needs_chat": False,
+    "parallel": False,
+    "host_alias": None,
+}
+"""The definition of a tool, as a host sends it."""
 
-TOOL = definition_to_wire(
-    ToolDefinition("lie", "Lies.", {"type": "object"}, effects=frozenset(("read",))), checks_arguments=False
-)
+ROOT = str(Path(__file__).parents[2])
 
 Message = dict[str, Any]
+
+
+def encode_frame(kind: int, payload: bytes) -> bytes:
+    """Encode a payload as a frame of the stream."""
+    return struct.pack("!IB", len(payload), kind) + payload
 
 
 class FakeHost:
@@ -43,7 +80,7 @@ class FakeHost:
         """Send a piece of a blob."""
         self.blobs += 1
         number = self.blobs if number is None else number
-        self.socket.sendall(encode_frame(BINARY, encode_chunk(number, data, is_last=is_last)))
+        self.socket.sendall(encode_frame(BINARY, struct.pack("!QB", number, is_last) + data))
         return number
 
     def hello(self, **fields: Any) -> None:
@@ -117,7 +154,7 @@ class FakeHost:
 def write_fake(path: Path, of: Any) -> Path:
     """Write a program that stands in for an interpreter, and runs a function of a test's with a `FakeHost`."""
     path.write_text(
-        f"#!{sys.executable}\nimport sys\nsys.path[:0] = {sys.path!r}\n"
+        f"#!{sys.executable} -IS\nimport sys\nsys.path.insert(0, {ROOT!r})\n"
         f"from {of.__module__} import {of.__qualname__} as lie\nfrom tests.hosts.fake_host import FakeHost\n"
         "lie(FakeHost())\n",
         encoding="utf-8",

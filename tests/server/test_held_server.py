@@ -19,9 +19,9 @@ HOLDING = textwrap.dedent('''
 
         @tool(read_only=True)
         async def spin(self) -> None:
-            """Spin in the event loop."""
+            """Hold the event loop for ever, without a processor's work."""
             while True:
-                pass
+                time.sleep(0.001)
 
         @tool(read_only=True)
         def match(self) -> bool:

@@ -2,11 +2,13 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import subprocess
 import sys
 import uuid
+import weakref
 from pathlib import Path
 
 import psutil
@@ -218,6 +220,17 @@ async def test_descriptors_are_given_back(run):
         with contextlib.suppress(SupervisorError):
             await run("exit", environment={"A": "x" * 200_000})
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+async def test_memory_of_commands_that_have_ended_is_given_back(run):
+    async def run_one():
+        process = await run("exit")
+        await process.wait_for_recording()
+        return weakref.ref(process)
+
+    ended = [await run_one() for _ in range(5)]
+    gc.collect()
+    await wait_until(lambda: not any(reference() for reference in ended))
 
 
 async def test_call_that_is_cancelled_while_it_starts_leaves_nothing(run, supervisor, mark):

@@ -48,13 +48,15 @@ export class AcResult extends Localized(LitElement) {
   }
 
   /** @param {import('../client/client.js').Envelope} envelope */
-  _renderSuccess({content = [], data, truncated}) {
+  _renderSuccess({content = [], data: whole, truncated}) {
+    const {picture, data} = splitPicture(whole);
     const hasData = data !== null && data !== undefined;
     const blocks = content.filter((block) => !(hasData && block.type === 'text' && repeats(block.text, data)));
     const isShort = hasData && typeof data !== 'object';
     const diffs = diffsIn(data).filter((diff) => !blocks.some((block) => block.type === 'text' && block.text.includes(diff.trim())));
     return html`
       ${blocks.map((block) => this._renderBlock(block, data))}
+      ${picture ? this._renderImage(picture) : nothing}
       ${diffs.map((text) => html`<ac-diff folds .text=${text}></ac-diff>`)}
       ${truncated ? html`<p class="notice">${t('results.truncated')}</p>` : nothing}
       ${hasData && (blocks.length === 0 || isShort) ? html`<ac-result-data .value=${data}></ac-result-data>` : nothing}
@@ -92,6 +94,13 @@ export class AcResult extends Localized(LitElement) {
   }
 }
 customElements.define('ac-result', AcResult);
+
+/** Take a picture (`mime`, `dataBase64`) out of data. @param {any} data */
+function splitPicture(data) {
+  if (typeof data?.dataBase64 !== 'string' || !String(data.mime).startsWith('image/')) return {picture: null, data};
+  const {dataBase64, ...rest} = data;
+  return {picture: {mime: String(data.mime), base64: dataBase64}, data: rest};
+}
 
 /** Return true if a text only repeats the data for the model. @param {string} text @param {any} data */
 function repeats(text, data) {

@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -97,9 +98,13 @@ def _files_in(root: Path) -> Iterator[Path]:
     if root.is_file():
         yield root
         return
-    for path in root.rglob("*"):
-        if "__pycache__" not in path.parts and path.is_file():
-            yield path
+    # not `Path.rglob`, which takes three times as long: every start reads the code of all modules
+    for folder, subfolders, names in os.walk(root):
+        subfolders[:] = [name for name in subfolders if name != "__pycache__"]
+        for name in names:
+            path = os.path.join(folder, name)  # noqa: PTH118
+            if os.path.isfile(path):  # noqa: PTH113
+                yield Path(path)
 
 
 def _content_of(file: Path) -> bytes:

@@ -42,6 +42,8 @@ VALUES: tuple[Any, ...] = (
     10_000,
     50_000,
 )
+TYPES: dict[str, type] = {"string": str, "array": tuple, "object": dict, "boolean": bool, "integer": int}
+"""Of these values, those that a schema's type can mean; a number can be any of them."""
 LETS_MORE_BE_DONE = {
     "chrome": (
         *("executable", "channel", "args", "sandbox", "profile", "proxy", "cdp_endpoint"),
@@ -118,8 +120,10 @@ def choices_of(kind: dict[str, Any]) -> list[Any]:
 async def change_to_anything(ask: Any, module: str, path: str, schema: dict[str, Any], part: dict[str, Any]) -> Any:
     """Change a setting to a value that the module takes, whatever that is."""
     default = part.get("default")
-    choices = [value for kind in parts_of(schema, part) for value in choices_of(kind)]
-    for value in itertools.chain(choices, VALUES):
+    kinds = parts_of(schema, part)
+    choices = [value for kind in kinds for value in choices_of(kind)]
+    types = tuple(TYPES.get(kind.get("type", ""), object) for kind in kinds)
+    for value in itertools.chain(choices, (value for value in VALUES if isinstance(value, types))):
         if value is None or value == default:
             continue
         status, answer = await change(ask, module, {"path": path, "value": value})

@@ -162,6 +162,13 @@ async def test_picture_is_shown_with_its_size(result):
     await expect(shown.page.get_by_role("link", name="Download")).to_have_attribute("download", "image")
 
 
+async def test_picture_in_the_data_is_shown_and_its_bytes_are_not(result):
+    shown = await result(data={"mime": "image/png", "dataBase64": PIXEL, "picture": {"width": 10}})
+    await expect(shown.page.get_by_role("img", name="Picture")).to_be_visible()
+    await expect(shown.page.get_by_text("width")).to_be_visible()
+    await expect(shown.page.get_by_text(PIXEL)).to_have_count(0)
+
+
 @pytest.mark.parametrize("mime", ["image/png", "text/html"])
 async def test_picture_that_is_none_says_so(result, mime):
     shown = await result(content=[{"type": "image", "mime": mime, "base64": "AAAA"}])

@@ -1,5 +1,7 @@
 """The tools of `browser`: the session's own page."""
 
+from base64 import b64decode
+
 import pytest
 
 from agentcore.api import Image
@@ -106,6 +108,8 @@ async def test_screenshot_is_an_artifact_a_file_or_the_picture_itself(act, site,
     assert (host.workspace / "shots" / "home.png").read_bytes().startswith(b"\x89PNG")
     inline = await act("browser_screenshot", inline=True)
     assert set(inline.data) >= {"mime", "dataBase64", "resourceId"}
+    assert b64decode(inline.data["dataBase64"]).startswith(b"\x89PNG")
+    assert Image not in map(type, inline.blocks())
 
 
 async def test_model_is_sent_the_picture_itself_once(act, site, session, host):

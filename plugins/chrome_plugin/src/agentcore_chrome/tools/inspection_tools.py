@@ -30,7 +30,7 @@ from agentcore_chrome.tools.arguments import (
     known_field,
 )
 from agentcore_chrome.tools.session_pages import SessionPages, reads_page
-from agentcore_chrome.tools.tab_result import ToolOutput, save_artifact, save_file, show_picture, with_image
+from agentcore_chrome.tools.tab_result import ToolOutput, save_artifact, save_file, show_picture
 
 _SHOWN = 100
 _TEXT_CHARS = 500
@@ -127,12 +127,14 @@ async def browser_screenshot(
             fields = {"path": shown, "mime": image.mime, "picture": image.to_json()}
             output = ToolOutput(f"Wrote {shown} ({len(image.data):,} bytes).", fields)
         elif inline:
-            if is_model:  # it sees the image block: the same bytes as text would only be in its way
+            # sent once: a model sees the image block, a program reads the field
+            if is_model:
                 image = await reduce_for_model(tab, image, options)
                 return show_picture(tab, ToolOutput("", {"mime": image.mime, "picture": image.to_json()}), image)
             encoded = b64encode(image.data).decode("ascii")
             fields = {"mime": image.mime, "dataBase64": encoded, "picture": image.to_json()}
-            return with_image(ToolOutput("", fields), image)
+            width, height = image.size
+            return ToolOutput(f"The picture, {width} × {height} pixels, is in `dataBase64` of the data.", fields)
         else:
             output = await save_artifact(ctx, image.data, image.mime, f"{tab.name_for(ctx)}.{format}")
             output = output.with_more(ToolOutput("", {"picture": image.to_json()}))
