@@ -139,7 +139,7 @@ def _is_fast(item: pytest.Item) -> bool:
     The libraries of providers take longer to load than most tests.
     """
     return not (
-        "provider" in getattr(item, "fixturenames", ())
+        {"provider", "player"}.intersection(getattr(item, "fixturenames", ()))
         or is_hypothesis_test(getattr(item, "obj", None))
         or item.get_closest_marker("slow")
     )
