@@ -36,8 +36,8 @@ _FIELDS = (
 _FRESH_SECONDS = 60.0
 """How long a size is used before the list is asked for again: a server may be restarted with another size."""
 
-_SILENT_SECONDS = 300.0
-"""A provider whose list did not arrive in time is asked for it again after this time: each attempt delays a turn."""
+_PAUSES = {"provider_timeout": 300.0, "models_not_listed": _FRESH_SECONDS, "provider_rate_limited": _FRESH_SECONDS}
+"""How many seconds after an error a provider is asked for its list again: each attempt delays a turn."""
 
 
 class ContextSizes:
@@ -78,8 +78,7 @@ class ContextSizes:
             # a server that is starting, or a key that is corrected, answers later; until then the last size counts
             log.info("context_size_not_listed", model=choice.model, error=exc.type)
             self._known.setdefault(key, table)
-            if exc.type == "provider_timeout":
-                self._ask_again_s[key] = self._clock() + _SILENT_SECONDS
+            self._ask_again_s[key] = self._clock() + _PAUSES.get(exc.type, 0.0)
             return
         self.servers[choice.base_url] = answer.server
         self._known[key] = parse_context_size(answer.content, choice.model) or table

@@ -7,7 +7,7 @@ from pydantic_ai.messages import ModelResponse, ModelResponsePart, ThinkingPart
 from pydantic_ai.models.openai import OpenAIResponsesModel, OpenAIResponsesModelSettings
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from agentcore.chat.model.openai_model import create_client
+from agentcore.chat.model.openai_model import create_client, send_as_given
 from agentcore.chat.settings import ModelChoice
 
 _NOT_STORED = OpenAIResponsesModelSettings(openai_store=False)
@@ -17,6 +17,7 @@ _NOT_STORED = OpenAIResponsesModelSettings(openai_store=False)
 def create_model(choice: ModelChoice) -> tuple[OpenAIResponsesModel, AsyncOpenAI]:
     """Create the model and its client, which the caller closes."""
     client = create_client(choice)
+    send_as_given(client.responses, "input", "tools")
     settings = _NOT_STORED
     if choice.effort:
         settings = OpenAIResponsesModelSettings(**_NOT_STORED, openai_reasoning_effort=choice.effort)

@@ -2,6 +2,9 @@
 
 A file that starts hosts of its own says `STARTS_HOSTS = True`: its tests run in an event loop of their own, for the end
 of a host takes along what other hosts of the same loop have of its modules; and `host` is one for that file.
+
+A file whose tests each begin by opening an address says `SHARES_PAGE = True`: they do so in one page, because a new one
+costs more than most tests do in it.
 """
 
 import json
@@ -55,6 +58,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _starts_hosts(module: ModuleType | None) -> bool:
     return getattr(module, "STARTS_HOSTS", False)
+
+
+def _shares_page(module: ModuleType) -> bool:
+    return getattr(module, "SHARES_PAGE", False)
 
 
 @pytest.fixture(scope="session")
@@ -174,18 +181,25 @@ class SharedHost:
             self._browser_id = str((await self._host.call("chrome_launch")).data["browserId"])
         return self._browser_id
 
-    async def clean(self) -> None:
-        """Close the pages of chats, and browsers that a test has launched."""
+    async def clean(self, kept_session: str = "") -> None:
+        """Close the pages of chats, and browsers that a test has launched.
+
+        Args:
+            kept_session: Whose page stays open, if it is the only one of this session.
+        """
         if self._host is None:
             return
         resources = self._host.host.resources
+        kept = resources.list(session_id=kept_session, resource_type="browser") if kept_session else []
         for resource in resources.list(resource_type="browser"):
-            await resources.release(resource.resource_id)
-        browsers = (await self._host.call("chrome_list")).data["browsers"]
-        for browser in browsers:
-            if not browser["isShared"] and browser["browserId"] != self._browser_id:
+            if len(kept) != 1 or resource.resource_id != kept[0].resource_id or resource.status != "ready":
+                await resources.release(resource.resource_id)
+        self._pids = []
+        for browser in (await self._host.call("chrome_list")).data["browsers"]:
+            if browser["isShared"] or browser["browserId"] == self._browser_id:
+                self._pids.append(browser["pid"])
+            else:
                 await self._host.call("chrome_close", browserId=browser["browserId"])
-        self._pids = [browser["pid"] for browser in (await self._host.call("chrome_list")).data["browsers"]]
 
     async def stop(self) -> None:
         """End the host; safe to call twice."""
@@ -209,10 +223,12 @@ async def session_host(tmp_path_factory: pytest.TempPathFactory, browser_program
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def clean_host(session_host: SharedHost) -> AsyncIterator[RunningHost]:
-    """The shared host; what a test opens in it is closed after the test."""
+async def clean_host(
+    request: pytest.FixtureRequest, session_host: SharedHost, session: str
+) -> AsyncIterator[RunningHost]:
+    """The shared host; what a test opens in it is closed after the test, but for the page that the file shares."""
     yield await session_host.get()
-    await session_host.clean()
+    await session_host.clean(kept_session=session if _shares_page(request.module) else "")
 
 
 @pytest.fixture
@@ -263,8 +279,9 @@ def text() -> Callable[[ToolResult], str]:
 
 @pytest.fixture
 def session(request):
-    """A session of the test's own."""
-    return "s-" + "".join(letter if letter.isalnum() else "-" for letter in request.node.name)[:50]
+    """A session of the test's own, or of its file."""
+    name = request.module.__name__ if _shares_page(request.module) else request.node.name
+    return "s-" + "".join(letter if letter.isalnum() else "-" for letter in name)[-50:]
 
 
 @pytest.fixture

@@ -44,3 +44,16 @@ async def test_turns_that_ask_at_the_same_time_share_one_request(provider):
     found = await asyncio.gather(*(sizes.find_size(choice(provider), Unknown()) for _ in range(3)))
     assert found == [48_000] * 3
     assert len(provider.headers) == 1
+
+
+async def test_provider_without_a_list_is_not_asked_in_each_turn(provider):
+    now = [0.0]
+    sizes = ContextSizes(lambda: now[0])
+    provider.list_status = 404
+    for _ in range(3):
+        assert await sizes.find_size(choice(provider), Unknown()) is None
+    assert len(provider.headers) == 1
+    now[0] += 61
+    provider.list_status = 200
+    provider.listed = {"data": [{"id": "m", "max_model_len": 48_000}]}
+    assert await sizes.find_size(choice(provider), Unknown()) == 48_000

@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import time
+from contextlib import asynccontextmanager
 
 import pytest
 import pytest_asyncio
@@ -260,6 +261,90 @@ async def test_call_on_the_way_shows_its_progress_and_is_cancelled(ui):
     await expect(page.get_by_role("article", name="Call")).to_contain_text("Cancelled")
     await expect(page.get_by_text("No call is on the way")).to_be_visible()
     await expect(top_row(page)).to_contain_text("weather_forever")
+
+
+LOAD_RUNNING = """async () => {
+  const [{client}, {runningCalls}] = await Promise.all([
+    import('/static/client/client.js'), import('/static/activity/running-calls.js'),
+  ]);
+  window.told = [];
+  for (const type of ['call.started', 'call.finished']) {
+    client.on(type, ({tool}) => window.told.push(`${type} ${tool}`));
+  }
+  window.loading = runningCalls.load();
+}"""
+LOADED = """async () => {
+  const [{client}, {runningCalls}, {workState}] = await Promise.all([
+    import('/static/client/client.js'), import('/static/activity/running-calls.js'),
+    import('/static/client/work-state.js'),
+  ]);
+  while (client.events.connection !== 'open') await new Promise((resolve) => client.on('connection', resolve));
+  await Promise.all([runningCalls.load(), workState.load()]);
+}"""
+"""What a page loads when it is opened, which asks for the running calls too."""
+TOLD = "(told) => window.told.includes(told)"
+
+
+async def test_running_call_is_shown_until_it_ends_however_late_the_list_is_loaded(ui):
+    """The answer with the running calls was made before the call started or ended, and comes after the event."""
+    page = await ui.page("#/activity")
+    link = page.get_by_role("list", name="Calls on the way").get_by_role("link", name="weather_forever")
+    await page.evaluate(LOADED)
+    async with _late_answer(page) as answered:
+        running = asyncio.create_task(call(ui, "weather_forever"))
+        await page.wait_for_function(TOLD, arg="call.started weather_forever")
+        answered.set()
+    await link.click()
+    await expect(page.get_by_role("article", name="Call")).to_contain_text("Running")
+    async with _late_answer(page) as answered:
+        await page.get_by_role("button", name="Cancel").click()
+        assert (await running)["error"]["type"] == "cancelled"
+        await page.wait_for_function(TOLD, arg="call.finished weather_forever")
+        answered.set()
+    await expect(page.get_by_text("No call is on the way")).to_be_visible()
+
+
+@asynccontextmanager
+async def _late_answer(page):
+    """The page gets its list of running calls, made before this block, when the block sets the event."""
+    asked, answered = asyncio.Event(), asyncio.Event()
+
+    async def answer_late(route: Route) -> None:
+        response = await route.fetch()
+        asked.set()
+        await answered.wait()
+        await route.fulfill(response=response)
+
+    await page.route("**/api/calls/on-the-way", answer_late, times=1)
+    await page.evaluate(LOAD_RUNNING)
+    async with asyncio.timeout(60):
+        await asked.wait()
+    yield answered
+    await page.evaluate("() => window.loading")
+
+
+@pytest.mark.more
+async def test_call_is_shown_a_moment_after_its_start_whatever_started_before_and_whatever_the_server_s_clock(
+    bare_page, mount
+):
+    page = await bare_page(is_reused=False)
+    await page.evaluate("import('/static/base/later-strings.js').then(() => 0)")
+    shown = await mount("ac-running-calls", page=page)
+    clock, links = page.clock, shown.element.get_by_role("link")
+    await clock.install(time=0)
+    await clock.pause_at(100)  # seconds
+    start = """async ([callId, time]) => {
+        const {client} = await import('/static/client/client.js');
+        client.events._emit('call.started', {callId, tool: callId, module: 'm', sessionId: '', time});
+    }"""
+    await page.evaluate(start, ["first", 100_000])
+    await clock.run_for(100)
+    await page.evaluate(start, ["second", 900_000])
+    await expect(links).to_have_count(0)
+    await clock.run_for(350)
+    await expect(links).to_have_text(["first"])
+    await clock.run_for(400)
+    await expect(links).to_have_text(["second", "first"])
 
 
 async def test_change_of_settings_stands_in_the_record(ui):

@@ -4,6 +4,8 @@ import pytest
 from agentcore_chrome.tab.changes import describe_changes
 from agentcore_chrome.tab.page_tree import Line, PageTree
 
+SHARES_PAGE = True
+
 pytestmark = pytest.mark.spec("B7")
 
 

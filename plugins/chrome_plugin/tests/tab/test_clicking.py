@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+SHARES_PAGE = True
+
 pytestmark = pytest.mark.spec("B2")
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from agentcore.api import ToolError
 
+SHARES_PAGE = True
+
 pytestmark = pytest.mark.spec("B6")
 
 TWO = "<button onclick=\"document.title = 'all'\">Delete all</button><button>Send</button>"

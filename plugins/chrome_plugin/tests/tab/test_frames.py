@@ -2,6 +2,8 @@
 
 import pytest
 
+SHARES_PAGE = True
+
 pytestmark = pytest.mark.spec("B6")
 
 TABS = """<body style="margin: 0"><style>div { cursor: pointer; display: inline-block; padding: 8px }</style>

@@ -2,6 +2,8 @@
 
 import pytest
 
+SHARES_PAGE = True
+
 pytestmark = pytest.mark.spec("B2")
 
 PRESSED = """<input aria-label=Field value=old><script></script>"""

@@ -9,6 +9,8 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
+SHARES_PAGE = True
+
 SHOP = "<title>Shop</title><h1>Shop</h1><button onclick=\"document.title = 'bought'\">Buy</button>"
 FIELDS = "<h1>Page</h1><input id=a><button onclick=\"document.title = 'clicked'\">Go</button>"
 PAGES = {

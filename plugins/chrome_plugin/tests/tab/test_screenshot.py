@@ -7,6 +7,8 @@ import pytest
 
 from agentcore.api import Image, ToolError
 
+SHARES_PAGE = True
+
 BUTTONS = """<style>* {{ margin: 0 }} body {{ height: 4000px; width: {width} }}
     button {{ position: absolute; z-index: 1; width: 40px; height: 20px }}</style>
     <button style="left:900px;top:600px" onclick="document.title += ' near'">N</button>

@@ -6,6 +6,8 @@ import pytest
 
 from agentcore.api.tool_context import Principal
 
+SHARES_PAGE = True
+
 pytestmark = pytest.mark.spec("B7")
 
 

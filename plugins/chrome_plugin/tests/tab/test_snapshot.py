@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+SHARES_PAGE = True
+
 pytestmark = pytest.mark.spec("B7")
 
 

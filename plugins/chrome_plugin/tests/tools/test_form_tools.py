@@ -2,6 +2,8 @@
 
 import pytest
 
+SHARES_PAGE = True
+
 pytestmark = pytest.mark.spec("B2")
 
 

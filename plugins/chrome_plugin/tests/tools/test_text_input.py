@@ -5,6 +5,8 @@ import itertools
 import pytest
 import pytest_asyncio
 
+SHARES_PAGE = True
+
 pytestmark = pytest.mark.spec("B2")
 
 CODE = "def f(x):\n    if x:\n        return 1\n    return 2\n"

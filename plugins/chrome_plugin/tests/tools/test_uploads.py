@@ -4,6 +4,8 @@ import asyncio
 
 import pytest
 
+SHARES_PAGE = True
+
 PICKERS = """<button id=one>One</button><button id=many>Many</button><button id=dir>Folder</button>
 <button id=save>Save</button><output></output>"""
 SCRIPT = """(() => {
