@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 from hypothesis import HealthCheck, is_hypothesis_test, settings
-from playwright.async_api import Browser, async_playwright, expect
 
 from agentcore.plain_structlog import import_without_extras
 from tests import programs
 
 if TYPE_CHECKING:
+    from playwright.async_api import Browser
+
     from agentcore.testing import ClientFactory, EventLog, HostFactory
 
 # rich takes up to seconds of processor time for the traceback of one error in the log, with all local variables
@@ -71,6 +72,8 @@ OUTSIDE_PREFIXES = tuple(f"{ROOT}/{place}" for place in OUTSIDE)
 HEAVY = ("tests/extension/", "tests/webui/engines/")
 """Folders whose conftest marks tests as `more`."""
 ALL_HEAVY = re.compile(r"^pytestmark = .*\bmark\.more\b", re.MULTILINE)
+NEVER_FAST = re.compile(r"^(?:pytestmark = .*\bmark\.(?:more|slow|processes)\b|import subprocess$)", re.MULTILINE)
+"""What says of a file that it has no fast test; pytest_collection_modifyitems checks it."""
 IS_ISOLATED = os.environ.get("AGENTCORE_TEST_ISOLATION") == "process"
 """Whether the modules of tests run in a process of their own, which starting a host then starts."""
 
@@ -85,6 +88,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return True
     is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
     if is_test and wanted == "more" and not _may_be_heavy(place, collection_path.read_text()):
+        return True
+    if is_test and wanted == "fast" and NEVER_FAST.search(collection_path.read_text()):
         return True
     if is_test and "not more" in wanted and ALL_HEAVY.search(collection_path.read_text()):
         return True
@@ -107,6 +112,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("one_process")
             if _is_fast(item):
                 item.add_marker("fast")
+    for path in {item.path for item in items if item.get_closest_marker("fast")}:
+        if NEVER_FAST.search(path.read_text()):
+            raise pytest.UsageError(f"`-m fast` does not read {path}, and a test of it is fast")
 
 
 def pytest_collection_finish() -> None:
@@ -131,7 +139,7 @@ def _is_fast(item: pytest.Item) -> bool:
     The libraries of providers take longer to load than most tests.
     """
     return not (
-        "provider" in getattr(item, "fixturenames", ())
+        {"provider", "player"}.intersection(getattr(item, "fixturenames", ()))
         or is_hypothesis_test(getattr(item, "obj", None))
         or item.get_closest_marker("slow")
     )
@@ -185,12 +193,14 @@ def _end_hanging(nodeid: str, descriptor: int) -> None:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def browser(chromium: str) -> AsyncIterator[Browser]:
+async def browser(chromium: str) -> AsyncIterator["Browser"]:
     """Chromium, one for all tests of a worker.
 
     Its headless shell is used where it is installed: the same engine without the windows of a browser, each of which
     costs as much as a page.
     """
+    from playwright.async_api import async_playwright, expect  # noqa: PLC0415 - most runs of one file need no browser
+
     expect.set_options(timeout=WAIT_MS)
     async with async_playwright() as playwright:
         executable = programs.find("chromium-headless-shell") or chromium

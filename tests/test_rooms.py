@@ -141,11 +141,12 @@ def _collects(path: PurePath) -> bool:
 
 
 @pytest.mark.parametrize("house", HOUSES)
+@pytest.mark.slow
 def test_each_file_is_used_by_another_one(house):
     """A file that nothing names is what a merge brought back after its code had moved."""
     package = PurePath(house).name
     used = set().union(*imports(house).values())
-    named = "\n".join(path.read_text() for path in _files_that_name_modules())
+    named = _text_that_names_modules()
     unused = [
         path
         for path in files(house)
@@ -160,7 +161,8 @@ def _is_named(dotted: str, text: str) -> bool:
 
 
 @cache
-def _files_that_name_modules() -> tuple[Path, ...]:
+def _text_that_names_modules() -> str:
     folders = ("agentcore", "plugins", "benchmarks", "scripts", "examples")
     sources = [path for folder in folders for path in (ROOT / folder).rglob("*.py") if "node_modules" not in path.parts]
-    return (*sources, *ROOT.glob("*.toml"), *ROOT.glob("plugins/*/pyproject.toml"))
+    tables = (*ROOT.glob("*.toml"), *ROOT.glob("plugins/*/pyproject.toml"))
+    return "\n".join(path.read_text() for path in (*sources, *tables))

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapV
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from agentcore.api.config_model import ConfigModel, ModuleNames
-from agentcore.api.host_kinds.config import KEEP_MINUTES, HostGroupConfig, KeepMinutes
+from agentcore.api.host_group_config import KEEP_MINUTES, HostGroupConfig, KeepMinutes
 from agentcore.config.host_kinds import OWN_KINDS, HostKindMissingError, load_kind
 from agentcore.files.path_text import PathText
 

@@ -26,7 +26,7 @@ The module that an entry point names is imported whenever app.json has such a ho
 import heavy dependencies in `open_group` and `join`.
 """
 
-from agentcore.api.host_kinds.config import (
+from agentcore.api.host_group_config import (
     HOST_NAME,
     KEEP_MINUTES,
     LABEL,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from agentcore.api.host_kinds.config import HostGroupConfig
+from agentcore.api.host_group_config import HostGroupConfig
 from agentcore.api.host_kinds.host_side import MakeProgram
 from agentcore.api.host_kinds.server_side import HostGroup, HostSource
 

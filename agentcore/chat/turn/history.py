@@ -1,5 +1,6 @@
 """Converts messages of a session between their stored form and the form sent to a model."""
 
+import operator
 from base64 import b64decode
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -61,7 +62,13 @@ def _with_results_of(message: ModelMessage, wanted: set[str]) -> ModelMessage:
     if isinstance(message, ModelResponse):
         return message
     parts = [part for part in message.parts if not isinstance(part, ToolReturnPart) or part.tool_call_id in wanted]
-    return message if len(parts) == len(message.parts) else replace(message, parts=parts)
+    return with_parts(message, parts)
+
+
+def with_parts(message: ModelRequest, parts: Sequence[ModelRequestPart]) -> ModelRequest:
+    """Return a message with other parts; itself if they are the same: each request goes through the whole chat."""
+    is_same = len(parts) == len(message.parts) and all(map(operator.is_, parts, message.parts))
+    return message if is_same else replace(message, parts=parts)
 
 
 def build_request(
@@ -177,7 +184,7 @@ def _with_plain_failures(message: ModelRequest) -> ModelRequest:
         replace(part, outcome="success") if isinstance(part, ToolReturnPart) and part.outcome == "failed" else part
         for part in message.parts
     ]
-    return replace(message, parts=parts)
+    return with_parts(message, parts)
 
 
 def _without_images(message: ModelRequest) -> ModelRequest:
@@ -192,7 +199,7 @@ def _without_images(message: ModelRequest) -> ModelRequest:
         else part
         for part in message.parts
     ]
-    return replace(message, parts=parts)
+    return with_parts(message, parts)
 
 
 def _replace_image(content: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from agentcore.api.host_kinds.config import KEEP_MINUTES
+from agentcore.api.host_group_config import KEEP_MINUTES
 from agentcore.config.host_config import RemoteHostConfig
 from agentcore.core.approvals.approval_queue import ApprovalQueue
 from agentcore.core.approvals.host_pairings import HostOffer, HostPairings

@@ -11,7 +11,7 @@ from typing import Any
 import pydantic_core
 
 from agentcore.api import ToolDefinition
-from agentcore.api.host_kinds.config import HOST_NAME
+from agentcore.api.host_group_config import HOST_NAME
 from agentcore.api.host_kinds.frames import Transport
 from agentcore.core.approvals.host_pairings import HostOffer, HostPairing, HostPairings, OfferedModule
 from agentcore.core.declarations.definitions import read_definition, without_session

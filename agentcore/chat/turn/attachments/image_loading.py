@@ -23,6 +23,7 @@ from agentcore.chat.chat_limits import PICTURES_SENT, PICTURES_SENT_BYTES
 from agentcore.chat.model.model_requests import BrokenAnswerError
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.attachments.attachment_content import PICTURE_SCHEME
+from agentcore.chat.turn.history import with_parts
 
 _OF_PICTURES = re.compile(r"image|picture|vision|visual|multi-?modal|mmproj|content\b.*\bstring", re.IGNORECASE)
 """llama.cpp, Ollama, vLLM, LM Studio, OpenRouter, DeepSeek, Groq and Mistral all use one of these words."""
@@ -96,7 +97,7 @@ async def _prepare_message(message: ModelMessage, pictures: "_RequestImages") ->
     if not isinstance(message, ModelRequest):
         return message
     parts = [await _prepare_part(part, pictures) for part in message.parts]
-    return replace(message, parts=parts)
+    return with_parts(message, parts)
 
 
 async def _prepare_part(part: ModelRequestPart, pictures: "_RequestImages") -> ModelRequestPart:
