@@ -52,6 +52,8 @@ OF_CHROME = {
 HANGING = (
     "browser_evaluate", "browser_snapshot", "browser_navigate", "browser_click", "browser_screenshot", "browser_reload"
 )  # fmt: skip
+LOOP = "setTimeout(() => { while (true); }), 0"
+REQUEST = "setTimeout(() => { const r = new XMLHttpRequest(); r.open('GET', '/never', false); r.send(); }), 0"
 
 
 @pytest.fixture
@@ -134,14 +136,11 @@ async def test_tab_tools_end_in_time_while_the_browser_is_stopped_and_it_can_be_
 
 @pytest.mark.more
 @pytest.mark.parametrize(
-    "script",
-    [
-        "setTimeout(() => { while (true); }), 0",
-        "setTimeout(() => { const r = new XMLHttpRequest(); r.open('GET', '/never', false); r.send(); }), 0",
-    ],
-    ids=["loop", "synchronous request"],
+    ("tool", "script"),
+    # the second one waits, and has nothing that could be interrupted
+    [*((tool, LOOP) for tool in HANGING), *((tool, REQUEST) for tool in ("browser_evaluate", "browser_click"))],
+    ids=[*(f"{tool}-loop" for tool in HANGING), "browser_evaluate-request", "browser_click-request"],
 )
-@pytest.mark.parametrize("tool", HANGING)
 async def test_tools_end_in_time_in_a_page_that_hangs(host, site, bounded, script, tool):
     await open_page(host, site)
     (await host.outcome("browser_evaluate", {"script": script}, session_id=SESSION)).unwrap()

@@ -80,13 +80,13 @@ async def test_option_is_chosen_by_label_before_value_and_named(act, show, value
 
 
 @pytest.mark.more
-@pytest.mark.parametrize(("given", "chosen"), [("2", "3"), ("4", "4"), ("  3 ", "4")])
-async def test_form_chooses_options_by_label_before_value(act, show, value, given, chosen):
+async def test_form_chooses_options_by_label_before_value(act, show, value):
     await show(NUMBERS.format(""))
-    filled = await act("browser_fill_form", fields=[{"selector": "select", "value": given}])
-    label = str(int(chosen) - 1)
-    assert filled.data["elements"] == [f"combobox \"Count\": '{label}'"]
-    assert await value("document.querySelector('select').value") == chosen
+    for given, chosen in (("2", "3"), ("4", "4"), ("1", "2"), ("  3 ", "4")):
+        filled = await act("browser_fill_form", fields=[{"selector": "select", "value": given}])
+        label = str(int(chosen) - 1)
+        assert filled.data["elements"] == [f"combobox \"Count\": '{label}'"]
+        assert await value("document.querySelector('select').value") == chosen
 
 
 @pytest.mark.more
