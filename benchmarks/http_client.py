@@ -26,23 +26,37 @@ def request_bytes(
     return head.encode() + b"\r\n" + body
 
 
+_BUFFER_BYTES = 1 << 21
+_HEAD_BYTES = 1 << 16
+
+
 class Connection:
     """One kept-alive connection, used by one request at a time."""
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._buffer = bytearray(_BUFFER_BYTES)
 
     def send(self, request: bytes) -> bytes:
-        """Send a request and give the whole answer."""
+        """Send a request and return the whole answer.
+
+        It is read into one buffer: appending what arrives copies a long answer many times.
+        """
         self._socket.sendall(request)
-        answer = self._socket.recv(1 << 20)
-        while (length := answer_length(answer)) is None or len(answer) < length:
-            more = self._socket.recv(1 << 20)
+        received = 0
+        length: int | None = None
+        while length is None or received < length:
+            if received == len(self._buffer):
+                self._buffer += bytes(received)
+            # each view is released at once, for a bytearray with views cannot grow
+            with memoryview(self._buffer) as whole, whole[received:] as room:
+                more = self._socket.recv_into(room)
             if not more:
-                raise ConnectionError(f"the server closed the connection after {answer!r:.200}")
-            answer += more
-        return answer
+                raise ConnectionError(f"the server closed the connection after {bytes(self._buffer[:200])!r}")
+            received += more
+            length = length or answer_length(bytes(self._buffer[: min(received, _HEAD_BYTES)]))
+        return bytes(memoryview(self._buffer)[:received])
 
     def close(self) -> None:
         """End the connection."""

@@ -1,22 +1,19 @@
 """`Keeper`: starts one command, records its output, and terminates all of its descendants."""
 
 import contextlib
-import fcntl
 import json
 import os
-import resource
 import select
 import signal
 import socket
-import termios
 import time
 from typing import Any
 
 from agentcore.supervision.children import drain_pipe, ended_children, has_children, wake_on_children
 from agentcore.supervision.descendants import kill_all_below, list_commands, list_descendants, send_to
-from agentcore.supervision.prctl import die_with_parent, leave_keyring
-from agentcore.supervision.protocol import HEADER
+from agentcore.supervision.protocol import receive_message
 from agentcore.supervision.recorder import Recorder, create_recorder
+from agentcore.supervision.starter import Starter, start_command, warm_up
 
 # Processes that a command leaves behind may still be writing its last lines (`> >(tee log)`): they get SIGTERM after
 # the first delay, and SIGKILL after the second.
@@ -24,17 +21,15 @@ _LEFT_BEHIND_ASK_S = 0.3
 _LEFT_BEHIND_KILL_S = 0.6
 _KILL_AGAIN_S = 0.05
 _LEFT_BEHIND_TOLD = 50
-_DESCRIPTORS_OF_A_CHILD = 1024
-ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-IGNORED_HERE = (*ENDING_SIGNALS, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ)
 
 
 class Keeper:
     """Starts one command, records its output, and terminates all of its descendants."""
 
-    def __init__(self, control: socket.socket, *, has_terminal: bool) -> None:
-        self._control = control
-        self._has_terminal = has_terminal
+    def __init__(self, requests: socket.socket) -> None:
+        self._requests = requests
+        self._spare: Starter | None = None
+        self._has_terminal = False
         self._poll = select.poll()
         self._recorder: Recorder | None = None
         self._tell_beyond: int | None = None
@@ -44,20 +39,38 @@ class Keeper:
         self._plan: list[tuple[float, int]] = []
         self._received = b""
 
-    def run(self, request: dict[str, Any], folder: int, stdio: list[int], recorded: list[int]) -> None:
-        """Run the command until its last descendant has ended, and record until its streams have ended."""
+    def run(self) -> None:
+        """Wait for the request, run its command until the last descendant has ended, and record its streams."""
         wake = wake_on_children()
-        self._ends_with_command = request["ends_with_command"]
+        with contextlib.suppress(OSError):  # there may be room for it when it is needed
+            self._spare = Starter(self._requests)
+        warm_up()
         try:
+            message, (control, *fds) = receive_message(self._requests)
+        except (ConnectionError, EOFError):
+            return  # the spawner ends
+        with socket.socket(fileno=control) as self._control:
+            if self._start_command(message, fds[:4], fds[4:]):
+                self._watch_command(wake)
+
+    def _start_command(self, message: bytes, fds: list[int], recorded: list[int]) -> bool:
+        try:
+            request = json.loads(message)
+            self._has_terminal = request["terminal"]
+            self._ends_with_command = request["ends_with_command"]
             self._recorder = create_recorder(request, recorded, self._poll)
-            self._command = _start_command(request, folder, stdio)
+            self._command = start_command(message, fds, self._spare, self._requests)
         except OSError as exc:
             self._send_message({"failed": exc.errno})
-            return
+            return False
         finally:
-            for fd in (folder, *stdio):
+            for fd in fds:
                 os.close(fd)
+            self._requests.close()  # the spawner then prepares the next keeper
         self._send_message({"started": os.getpid()})
+        return True
+
+    def _watch_command(self, wake: int) -> None:
         self._poll.register(wake, select.POLLIN)
         self._poll.register(self._control, select.POLLIN)
         while self._handle_events(wake) or self._reap_children():
@@ -169,56 +182,3 @@ class Keeper:
     def _send_message(self, message: dict[str, Any]) -> None:
         with contextlib.suppress(OSError):  # the server is gone
             self._control.sendall(json.dumps(message).encode() + b"\n")
-
-
-def _start_command(request: dict[str, Any], folder: int, stdio: list[int]) -> int:
-    """Fork and execute the command.
-
-    Returns:
-        The process id of the command, which leads its own session and process group.
-    Raises:
-        OSError: If it cannot be run; its errno is that of the failed step.
-    """
-    read_end, write_end = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            _exec_command(request, folder, stdio)
-        except OSError as exc:
-            os.write(write_end, HEADER.pack(exc.errno or 0))
-        finally:
-            os._exit(127)
-    os.close(write_end)
-    with os.fdopen(read_end, "rb") as pipe:
-        answer = pipe.read(HEADER.size)
-    if answer:
-        os.waitpid(pid, 0)
-        code = HEADER.unpack(answer)[0]
-        raise OSError(code, os.strerror(code))
-    return pid
-
-
-def _exec_command(request: dict[str, Any], folder: int, stdio: list[int]) -> None:
-    os.setsid()
-    die_with_parent()
-    if request["own_keyring"]:
-        leave_keyring()
-    os.fchdir(folder)
-    # Move them above 0, 1, 2 first, so that none is overwritten before it is copied.
-    moved = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in stdio]
-    for number, fd in enumerate(moved):
-        os.dup2(fd, number)
-    if request["terminal"]:
-        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    for number in IGNORED_HERE:  # ignored signals stay ignored across exec
-        signal.signal(number, signal.SIG_DFL)
-    if not request["ends_with_command"] and not os.isatty(1):
-        # The kernel sends SIGHUP to the terminal's processes when the command, the session leader, ends.
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft > _DESCRIPTORS_OF_A_CHILD or soft == resource.RLIM_INFINITY:  # the server has raised its own
-        resource.setrlimit(resource.RLIMIT_NOFILE, (_DESCRIPTORS_OF_A_CHILD, hard))
-    argv = [os.fsencode(text) for text in request["argv"]]
-    env = {os.fsencode(name): os.fsencode(value) for name, value in request["env"].items()}
-    os.execve(argv[0], argv, env)  # noqa: S606 - this is what it is for; descriptors are close-on-exec

@@ -12,10 +12,54 @@ lines of the processes that the command left running and that are now terminated
 `tell_beyond` have been recorded). It closes the socket when no process is left and everything is recorded.
 """
 
+import os
+import socket
 import struct
+from collections.abc import Sequence
 
 HEADER = struct.Struct("!I")
 """The header of each request to the spawner: the length of its JSON."""
 
 DESCRIPTORS = 16
 """Maximum number of descriptors sent with a request."""
+
+
+def send_message(to: socket.socket, message: bytes, fds: Sequence[int]) -> None:
+    """Send a request, its header included, with its descriptors.
+
+    Raises:
+        ConnectionError: If the other side was closed before it had received all of it.
+    """
+    sent = socket.send_fds(to, [message], fds)
+    if rest := message[sent:]:  # sending nothing would fail if the other side has acted on it and closed by now
+        to.sendall(rest)
+
+
+def receive_exactly(source: socket.socket, size: int) -> bytes:
+    """Receive so many bytes.
+
+    Raises:
+        EOFError: If the other side has closed the connection before.
+    """
+    received = bytearray()
+    while len(received) < size:
+        chunk = source.recv(size - len(received))
+        if not chunk:
+            raise EOFError
+        received += chunk
+    return bytes(received)
+
+
+def receive_message(source: socket.socket) -> tuple[bytes, list[int]]:
+    """Receive a request without its header, and its descriptors, which no program that is started inherits.
+
+    Raises:
+        EOFError: If there will be none.
+    """
+    head, fds, _, _ = socket.recv_fds(source, HEADER.size, DESCRIPTORS)
+    if not head:
+        raise EOFError
+    for fd in fds:
+        os.set_inheritable(fd, False)
+    head += receive_exactly(source, HEADER.size - len(head))
+    return receive_exactly(source, HEADER.unpack(head)[0]), fds

@@ -1,20 +1,26 @@
-"""`Spawner`: the process that forks a keeper for each request of the server."""
+"""`Spawner`: the process that forks a keeper for each request of the server.
 
+It forks one keeper ahead, which forks the process of its command ahead: both forks would take longer than all that is
+left to do when a request comes.
+"""
+
+import contextlib
 import gc
-import json
 import os
 import select
 import signal
 import socket
 import sys
 import time
-from typing import Any, Never
+from collections.abc import Sequence
+from typing import Never
 
 from agentcore.supervision.children import drain_pipe, ended_children, wake_on_children
 from agentcore.supervision.descendants import kill_all_below, list_descendants, send_to
-from agentcore.supervision.keeper import ENDING_SIGNALS, Keeper
+from agentcore.supervision.keeper import Keeper
 from agentcore.supervision.prctl import adopt_orphans, hide_from_debuggers
-from agentcore.supervision.protocol import DESCRIPTORS, HEADER
+from agentcore.supervision.protocol import HEADER, receive_message, send_message
+from agentcore.supervision.starter import ENDING_SIGNALS
 
 _SPAWNER_END_S = 30.0
 _LOOK_AGAIN_S = 0.05
@@ -26,45 +32,94 @@ class Spawner:
     def __init__(self, control: socket.socket) -> None:
         self._control = control
         self._keepers: set[int] = set()
+        self._spare: socket.socket | None = None
+        self._starting: dict[int, socket.socket] = {}
+        self._poll = select.poll()
 
     def run(self) -> None:
         """Serve requests until the server is gone, then wait until all keepers have ended."""
         wake = wake_on_children()
         signal.signal(signal.SIGCONT, lambda *_: self._continue_keepers())
-        poll = select.poll()
-        poll.register(wake, select.POLLIN)
-        poll.register(self._control, select.POLLIN)
+        self._poll.register(wake, select.POLLIN)
+        self._poll.register(self._control, select.POLLIN)
         is_served = True
         while is_served:
-            for fd, _ in poll.poll():
+            for fd, _ in self._poll.poll():
                 if fd == wake:
                     drain_pipe(wake)
-                else:
+                elif fd == self._control.fileno():
                     is_served = self._serve_request()
+                else:
+                    self._prepare_next(fd)
             self._reap_keepers()
         self._control.close()
+        if self._spare is not None:
+            self._spare.close()  # so that it ends
         self._wait_for_keepers()
 
     def _serve_request(self) -> bool:
         """Handle one request; False when there will be no more."""
         try:
-            head, fds, _, _ = socket.recv_fds(self._control, HEADER.size, DESCRIPTORS)
-            if not head:
-                return False
-            for fd in fds:
-                os.set_inheritable(fd, False)
-            head += _receive_exactly(self._control, HEADER.size - len(head))
-            request = json.loads(_receive_exactly(self._control, HEADER.unpack(head)[0]))
+            message, fds = receive_message(self._control)
         except (ConnectionError, EOFError):
             return False
-        pid = os.fork()
-        if pid == 0:
-            self._control.close()
-            _run_keeper(request, fds)
-        self._keepers.add(pid)
-        for fd in fds:
-            os.close(fd)
+        try:
+            self._hand_over(HEADER.pack(len(message)) + message, fds)
+        except OSError:
+            pass  # there is no room for another process: the server sees that the keeper's socket is closed
+        finally:
+            for fd in fds:
+                os.close(fd)
         return True
+
+    def _prepare_next(self, fd: int) -> None:
+        """Fork a spare keeper after another one has started its command, so as not to delay that."""
+        self._poll.unregister(fd)
+        self._starting.pop(fd).close()
+        if self._spare is None:
+            with contextlib.suppress(OSError):
+                self._spare = self._fork_keeper()
+
+    def _hand_over(self, request: bytes, fds: Sequence[int]) -> None:
+        """Send a request to the spare keeper, or to a new one if there is none, or if it was killed.
+
+        Raises:
+            OSError: If there can be no new one.
+        """
+        keeper = self._spare
+        self._spare = None
+        if keeper is not None and not _try_sending(keeper, request, fds):
+            keeper.close()
+            keeper = None
+        if keeper is None:
+            keeper = self._fork_keeper(fds)
+            send_message(keeper, request, fds)
+        self._starting[keeper.fileno()] = keeper
+        self._poll.register(keeper, select.POLLIN)
+
+    def _fork_keeper(self, fds: Sequence[int] = ()) -> socket.socket:
+        """Fork a keeper.
+
+        Args:
+            fds: Descriptors that it must not inherit: it would keep the streams open that it records.
+        Returns:
+            The socket from which it receives its request.
+        """
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                pid = os.fork()
+            except OSError:
+                ours.close()
+                raise
+            if pid == 0:
+                for each in (self._control, ours, *self._starting.values()):
+                    each.close()
+                for fd in fds:
+                    os.close(fd)
+                _run_keeper(theirs)
+        self._keepers.add(pid)
+        return ours
 
     def _reap_keepers(self) -> None:
         is_one_lost = False
@@ -96,28 +151,25 @@ class Spawner:
         kill_all_below(os.getpid())
 
 
-def _run_keeper(request: dict[str, Any], fds: list[int]) -> Never:
+def _try_sending(keeper: socket.socket, request: bytes, fds: Sequence[int]) -> bool:
+    """Send a request; False if the keeper was killed."""
+    try:
+        send_message(keeper, request, fds)
+    except ConnectionError:
+        return False
+    return True
+
+
+def _run_keeper(requests: socket.socket) -> Never:
     """Run a keeper in the forked child, and exit."""
     status = 1
     try:
         signal.signal(signal.SIGCONT, signal.SIG_DFL)  # the handler continues the other keepers
         adopt_orphans()
-        control, folder, *others = fds
-        with socket.socket(fileno=control) as server:
-            Keeper(server, has_terminal=request["terminal"]).run(request, folder, others[:3], others[3:])
+        Keeper(requests).run()
         status = 0
     finally:
         os._exit(status)
-
-
-def _receive_exactly(control: socket.socket, size: int) -> bytes:
-    received = bytearray()
-    while len(received) < size:
-        chunk = control.recv(size - len(received))
-        if not chunk:
-            raise EOFError
-        received += chunk
-    return bytes(received)
 
 
 def main() -> None:

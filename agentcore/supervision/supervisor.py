@@ -258,8 +258,8 @@ class Supervisor:
     They are terminated when the command ends, on request, when the supervisor closes, and when the server dies for any
     reason. On macOS, which cannot adopt orphans, a process that detaches itself twice can escape.
 
-    The first command starts the supervising process. It costs one small process, and a smaller one for each running
-    command.
+    The first command starts the supervising process. It costs one small process, two smaller ones that wait for the
+    next command, and one for each running command.
     """
 
     def __init__(self) -> None:

@@ -244,16 +244,54 @@ async def test_call_that_is_cancelled_while_it_starts_leaves_nothing(run, superv
 
 async def test_keeper_that_was_stopped_before_it_told_of_the_start_ends_with_a_cancelled_call(run, supervisor, mark):
     await (await run("exit")).wait()
-    spawner = psutil.Process(supervisor._spawner.pid)
-    await wait_until(lambda: not spawner.children())
+    keeper = await find_waiting_keeper(supervisor)
+    before = keeper.num_fds()
     starting = asyncio.create_task(run(f"exec -a {mark} sleep 600"))
-    await wait_until(spawner.children)
-    for keeper in spawner.children():
-        keeper.suspend()
+    await wait_until(lambda: keeper.num_fds() > before or starting.done())  # it has received the request
+    keeper.suspend()
     starting.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         (await starting).abandon()
-    await wait_until(lambda: not spawner.children() and not living(mark))
+    await wait_until(lambda: not keeper.is_running() and not living(mark))
+
+
+async def find_waiting_keeper(supervisor):
+    """Wait until all keepers but the next command's have ended, and that one waits for it."""
+    spawner = psutil.Process(supervisor._spawner.pid)
+    await wait_until(lambda: len(spawner.children()) == 1 and len(spawner.children(recursive=True)) == 2)
+    return spawner.children()[0]
+
+
+@pytest.mark.parametrize("signal_name", ["SIGKILL", "SIGSTOP"])
+@pytest.mark.parametrize("which", ["keeper", "the command's process"])
+async def test_whatever_happens_to_processes_that_wait_for_a_command_the_next_one_runs(
+    run, supervisor, tmp_path, which, signal_name
+):
+    await (await run("exit")).wait()
+    keeper = await find_waiting_keeper(supervisor)
+    waiting = keeper if which == "keeper" else keeper.children()[0]
+    waiting.send_signal(getattr(signal, signal_name))
+    await wait_until(lambda: signal_name == "SIGSTOP" or not _runs(waiting))
+    async with asyncio.timeout(PATIENCE_S):
+        process = await run("echo on; exit 3")
+        assert await process.wait() == 3
+        await process.wait_for_recording()
+    assert (tmp_path / "output").read_text() == "on\n"
+
+
+async def test_processes_that_wait_for_a_command_end_with_the_supervisor(run, supervisor):
+    await (await run("exit")).wait()
+    keeper = await find_waiting_keeper(supervisor)
+    waiting = [keeper, *keeper.children()]
+    await supervisor.close()
+    await wait_until(lambda: not any(map(_runs, waiting)))
+
+
+async def test_command_has_no_descriptors_but_its_streams(run, tmp_path):
+    for _ in range(3):  # the first keeper is forked for its command, later ones ahead
+        process = await run('for fd in /proc/$$/fd/*; do [ -e "$fd" ] && echo "${fd##*/}"; done; true')
+        assert await process.wait() == 0
+    assert (tmp_path / "output").read_text() == 3 * "0\n1\n2\n"
 
 
 async def test_what_was_left_behind_and_ended_is_told_and_what_ends_by_itself_is_not(run, mark):

@@ -179,7 +179,8 @@ class CallOutcome:
         head["content"] = [block.to_json() for block in self.result.blocks()]
         if self.result.truncated:
             head["truncated"] = True
-        return to_json(head)[:-1] + b',"data":' + self.encoded_data + b"}"
+        # joined once: each concatenation would copy a long text
+        return b"".join((memoryview(to_json(head))[:-1], b',"data":', self.encoded_data, b"}"))
 
     def unwrap(self) -> ToolResult:
         """Return the result.

@@ -92,6 +92,7 @@ class _StoredState(BaseModel):
     """What outlives the server: so that what a program did at its end is looked at by the next one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    has_mark: bool = False  # False: it was written by an older server, and has `entries` only while a program ran
     made: list[str]
     kept: list[str]
     gone: list[str] = []
@@ -137,6 +138,8 @@ class ControlFiles:
         self._limits: dict[str, str] = {}
         self._rest: frozenset[object] | None = None
         self._written = ""
+        # exists while programs run: creating it takes much less time than replacing the state
+        self._mark = state.with_suffix(".running")
         self.newest: deque[Quarantined] = deque(maxlen=REPORTED_KEPT)
         """The most recently quarantined files and folders, newest last."""
 
@@ -156,14 +159,11 @@ class ControlFiles:
         Raises:
             ToolError: `workspace_too_large`, `cannot_start`.
         """
+        spared = frozenset(map(str, confinement.writable))
         async with self._turn:
-            await self._ensure_clean(confinement)
-            spared = frozenset(map(str, confinement.writable))
-            self._distrusted |= {str(confinement.caches.folder), *spared}
-            hold = await asyncio.to_thread(self._plan_pinned_paths, spared)
+            hold = await self._prepare_run(confinement, spared)
             run = ConfinedRun(module, hold, spared)
             self._runs.append(run)
-            await asyncio.to_thread(self._save_state, is_running=True)
         self._report_limits(run)
         if self._watching is None:
             # No TaskGroup: the task outlasts the program that it is started with; `close` cancels it.
@@ -173,10 +173,11 @@ class ControlFiles:
     async def end(self, run: ConfinedRun) -> list[Quarantined]:
         """Check after a program has ended, and return everything quarantined since the run began."""
         async with self._turn:
-            await self._check_files()
+            is_last = self._runs == [run]
+            failure = await self._check_files(ended=run if is_last else None)
             self._runs.remove(run)
-            if not self._runs:
-                await asyncio.to_thread(self._save_state, is_running=False)
+        if failure is not None:
+            raise failure
         return run.quarantined
 
     def watch(self, run: ConfinedRun, process: SupervisedProcess) -> "asyncio.Task[list[Quarantined]]":
@@ -228,35 +229,33 @@ class ControlFiles:
                     await self._check_files()
                     pause_s = choose_pause(loop.time() - began)
 
-    async def _ensure_clean(self, confinement: Confinement) -> None:
-        """Quarantine what earlier programs may have left, refuse if that fails, and trust the rest.
+    async def _prepare_run(self, confinement: Confinement, spared: frozenset[str]) -> PinnedPaths:
+        """Quarantine what earlier programs may have left, refuse if that fails, trust the rest, and store it.
 
+        Returns:
+            The paths that the kernel protects from the program.
         Raises:
             ToolError: `workspace_too_large`, `cannot_start`.
         """
-        try:
-            if self._runs or not self._is_settled:
-                await self._check_files()
-            await asyncio.to_thread(self._refuse_unsettled)
-            if not self._runs:
-                await asyncio.to_thread(self._trust_current)
-        except TooLargeError as exc:
-            raise _too_large(confinement) from exc
-        except (OSError, ValueError) as exc:
-            message = f"The workspace could not be looked at: {exc}; see to that, and try again."
-            raise ToolError("cannot_start", message, reason=str(exc)) from exc
+        if self._runs or not self._is_settled:
+            await self._check_files()
+        self._distrusted |= {str(confinement.caches.folder), *spared}
+        # One thread for all: handing over to several, one after the other, takes longer than the work itself.
+        return await asyncio.to_thread(self._prepare_in_thread, confinement, spared)
 
-    async def _check_files(self) -> list[Quarantined]:
-        try:
-            found = await asyncio.to_thread(self._check_in_thread)
-        except TooLargeError:
-            found = [self._report_unseen(_MORE_FOLDERS)]
-        except (OSError, ValueError) as exc:  # unforeseen name or content: no other program may start
-            found = [self._report_unseen(f"it could not be looked at: {exc}")]
+    async def _check_files(self, ended: ConfinedRun | None = None) -> OSError | None:
+        """Check the control files.
+
+        Args:
+            ended: The last program, which has ended: the state is stored as one without programs.
+        Returns:
+            Why the state could not be stored; None if it was.
+        """
+        found, failure = await asyncio.to_thread(self._check_and_save, ended)
         for run in self._runs:
             run.quarantined += found
         self._report_quarantined(found)
-        return found
+        return failure
 
     def _report_unseen(self, why: str) -> Quarantined:
         return Quarantined(str(self._workspace.roots[0]), "", why, advice=_UNSEEN_ADVICE)
@@ -333,24 +332,34 @@ class ControlFiles:
         """True if no running program could reach a file, so that any change came from outside."""
         return bool(self._runs) and all(run.hold.covers(path, entry, found) for run in self._runs)
 
-    def _refuse_unsettled(self) -> None:
+    def _prepare_in_thread(self, confinement: Confinement, spared: frozenset[str]) -> PinnedPaths:
         with self._in_thread:
-            if not self._is_settled:
-                self._find_control_files()  # raises TooLargeError if the tree is still too large
-                raise OSError("what a program made of control files could not be quarantined; remove it by hand")
+            try:
+                self._refuse_unsettled()
+                if not self._runs:
+                    self._rest = None
+                    self._trust(*self._find_control_files())
+            except TooLargeError as exc:
+                raise _too_large(confinement) from exc
+            except (OSError, ValueError) as exc:
+                message = f"The workspace could not be looked at: {exc}; see to that, and try again."
+                raise ToolError("cannot_start", message, reason=str(exc)) from exc
+            hold = self._plan_pinned_paths(spared)
+            self._save_state([*(run.spared for run in self._runs), spared])
+            self._mark.touch()
+            return hold
 
-    def _trust_current(self) -> None:
-        with self._in_thread:
-            self._rest = None
-            self._trust(*self._find_control_files())
+    def _refuse_unsettled(self) -> None:
+        if not self._is_settled:
+            self._find_control_files()  # raises TooLargeError if the tree is still too large
+            raise OSError("what a program made of control files could not be quarantined; remove it by hand")
 
     def _plan_pinned_paths(self, spared: frozenset[str]) -> PinnedPaths:
         """Plan which paths the kernel protects from a program that is about to start."""
-        with self._in_thread:
-            entries = {path: entry for path, entry in self._known.entries.items() if not is_below(path, spared)}
-            guarded = {path for path in self._known.guarded if not is_below(path, spared)}
-            hold = plan_pinned_paths(guarded, entries, self._known.git, self._roots, self._known.is_made)
-            return hold.restrict_to_unmovable(self._roots, [run.hold for run in self._runs])
+        entries = {path: entry for path, entry in self._known.entries.items() if not is_below(path, spared)}
+        guarded = {path for path in self._known.guarded if not is_below(path, spared)}
+        hold = plan_pinned_paths(guarded, entries, self._known.git, self._roots, self._known.is_made)
+        return hold.restrict_to_unmovable(self._roots, [run.hold for run in self._runs])
 
     def _store_known(self, found: Found, entries: dict[str, Entry]) -> None:
         known = self._known
@@ -390,6 +399,21 @@ class ControlFiles:
             found |= rest
             found.add(run)
         return frozenset(found)
+
+    def _check_and_save(self, ended: ConfinedRun | None) -> tuple[list[Quarantined], OSError | None]:
+        try:
+            found = self._check_in_thread()
+        except TooLargeError:
+            found = [self._report_unseen(_MORE_FOLDERS)]
+        except (OSError, ValueError) as exc:  # unforeseen name or content: no other program may start
+            found = [self._report_unseen(f"it could not be looked at: {exc}")]
+        try:
+            if ended is not None:
+                self._save_state([ended.spared])
+                self._mark.unlink(missing_ok=True)
+        except OSError as exc:
+            return found, exc
+        return found, None
 
     def _check_in_thread(self) -> list[Quarantined]:
         with self._in_thread:
@@ -448,7 +472,7 @@ class ControlFiles:
             self._known.kept = set(kept.kept)
             self._known.gone = set(kept.gone)
             self._distrusted |= set(kept.distrusted)
-            if kept.entries is None:
+            if kept.entries is None or (kept.has_mark and not self._mark.exists()):
                 return []
             self._led = dict(kept.led)
             self._find_control_files({})
@@ -458,31 +482,42 @@ class ControlFiles:
                 for path, (kind, digest, real_paths) in kept.entries.items()
             }
             quarantined = self._quarantine_changes(frozenset(kept.spared))
-            self._save_state(is_running=False)
+            self._save_state()
+            self._mark.unlink(missing_ok=True)
         return quarantined
 
-    def _save_state(self, *, is_running: bool) -> None:
-        """Save the state for the next server, including the trusted control files while a program runs."""
+    def _save_state(self, spared: Sequence[frozenset[str]] = ()) -> None:
+        """Save the state for the next server.
+
+        Args:
+            spared: For each running program, the paths that it may change freely.
+        """
         known = self._known
-        known_entries = known.entries.items() if is_running else ()
-        entries = {path: (entry.kind, entry.digest, entry.real_paths) for path, entry in known_entries}
         state = {
+            "has_mark": True,
             "made": sorted(known.made),
             "kept": sorted(known.kept),
             "gone": sorted(known.gone),
-            "entries": entries if is_running else None,
+            "entries": {path: (entry.kind, entry.digest, entry.real_paths) for path, entry in known.entries.items()},
             "led": self._led,
-            "spared": sorted(frozenset().union(*(run.spared for run in self._runs))),
+            "spared": sorted(frozenset().union(*spared)),
             "distrusted": sorted(self._distrusted),
         }
         text = json.dumps(state)
         if text == self._written:
             return
-        self._state.parent.mkdir(parents=True, exist_ok=True)
         waiting = self._state.with_suffix(".new")
-        waiting.write_text(text, encoding="utf-8", errors="surrogateescape")
+        try:
+            _write_state(waiting, text)
+        except FileNotFoundError:
+            self._state.parent.mkdir(parents=True, exist_ok=True)
+            _write_state(waiting, text)
         waiting.replace(self._state)
         self._written = text
+
+
+def _write_state(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")
 
 
 def _create_own_task(work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:

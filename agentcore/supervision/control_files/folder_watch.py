@@ -6,6 +6,7 @@ import os
 import struct
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 _EVENT = struct.Struct("iIII")
@@ -130,6 +131,11 @@ def read_mounts(roots: Iterable[str]) -> tuple[tuple[str, ...], bool]:
         text = Path("/proc/self/mountinfo").read_text("utf-8", "surrogateescape")
     except OSError:
         return (), False
+    return _find_mounts(text, tuple(roots))
+
+
+@lru_cache(maxsize=8)  # the table rarely changes between two commands
+def _find_mounts(text: str, roots: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
     spelled = [_escape_path(root) for root in roots]
     inside: list[str] = []
     holding = dict.fromkeys(spelled, (-1, ""))

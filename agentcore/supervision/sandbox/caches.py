@@ -39,6 +39,7 @@ class Caches:
         self._shown_npmrc = self.folder.with_name("npmrc")
         self._shown_cargo_settings = self.folder.with_name("cargo.toml")
         self._cargo = self.folder / _FOLDERS["CARGO_HOME"]
+        self._variables = {name: str(self.folder / below) for name, below in _FOLDERS.items()}
 
     def prepare(self) -> None:
         """Create the folder, and the copies of settings that commands see; no command may be running.
@@ -56,7 +57,7 @@ class Caches:
 
     def environment(self) -> dict[str, str]:
         """Return the environment variables that make programs use these caches."""
-        return {name: str(self.folder / below) for name, below in _FOLDERS.items()}
+        return dict(self._variables)
 
     def mounts(self) -> Iterator[str]:
         """Yield the bubblewrap options that mount the caches.

@@ -3,7 +3,8 @@
 import os
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 # Files in which programs store credentials; if they were visible, a command with network access could leak them.
@@ -62,23 +63,34 @@ def list_system_mounts(kernel: Sequence[str]) -> Iterator[str]:
             yield from ("--ro-bind-try", prefix, prefix)
 
 
-def list_hidden_mounts(private: Sequence[Path], roots: Sequence[Path], *, holds_root: bool) -> Iterator[str]:
+def find_hidden_paths(private: Sequence[Path]) -> dict[str, bool]:
+    """Return the credentials and private folders that exist, by their real paths, and True for folders."""
+    home = os.path.expanduser("~")  # noqa: PTH111  (a Path for each of them would take longer than the rest)
+    named = (os.environ.get(name, "").partition(os.pathsep)[0] for name in _ENVIRONMENT_CREDENTIALS)
+    ours = _SYSTEM_CREDENTIALS if os.geteuid() == 0 else ()  # another user cannot read them anyway
+    paths = (*map(str, private), *_list_credentials(home), *filter(None, named), *ours)
+    # `access` does not raise an exception for each of the many that do not exist
+    real = dict.fromkeys(os.path.realpath(path) for path in paths if os.access(path, os.F_OK))
+    return {path: os.path.isdir(path) for path in real}  # noqa: PTH112
+
+
+@lru_cache(maxsize=1)
+def _list_credentials(home: str) -> tuple[str, ...]:
+    return tuple(f"{home}/{name}" for name in _CREDENTIALS)
+
+
+def list_hidden_mounts(hidden: Mapping[str, bool], roots: Sequence[Path], *, holds_root: bool) -> Iterator[str]:
     """Yield bubblewrap options that hide credentials and private folders.
 
     Args:
-        private: Folders that are hidden from all commands.
+        hidden: The result of `find_hidden_paths`.
         roots: The workspace roots.
         holds_root: True for the paths that contain a root, which is mounted afterwards. False for all others: they are
             mounted last, so that they are hidden in a root, too.
     """
-    home = os.path.expanduser("~")  # noqa: PTH111  (a Path for each of them would take longer than the rest)
-    named = (os.environ.get(name, "").partition(os.pathsep)[0] for name in _ENVIRONMENT_CREDENTIALS)
-    ours = _SYSTEM_CREDENTIALS if os.geteuid() == 0 else ()  # another user cannot read them anyway
-    paths = (*map(str, private), *(f"{home}/{name}" for name in _CREDENTIALS), *filter(None, named), *ours)
     above = {str(parent) for root in roots for parent in root.parents}.union(map(str, roots))
-    for path in dict.fromkeys(os.path.realpath(path) for path in paths if os.path.exists(path)):  # noqa: PTH110
+    for path, is_folder in hidden.items():
         if (path in above) is holds_root:
-            is_folder = os.path.isdir(path)  # noqa: PTH112
             yield from ("--tmpfs", path) if is_folder else ("--ro-bind", os.devnull, path)
 
 

@@ -11,7 +11,12 @@ from typing import Literal, Protocol
 from agentcore.errors import ToolError
 from agentcore.late_dataclasses import dataclass
 from agentcore.supervision.sandbox.caches import Caches
-from agentcore.supervision.sandbox.mounts import list_hidden_mounts, list_kernel_mounts, list_system_mounts
+from agentcore.supervision.sandbox.mounts import (
+    find_hidden_paths,
+    list_hidden_mounts,
+    list_kernel_mounts,
+    list_system_mounts,
+)
 from agentcore.supervision.sandbox.own_home import OwnHome
 from agentcore.supervision.sandbox.probe import can_disable_namespaces, find_failure, find_leaks
 
@@ -197,7 +202,8 @@ class Sandbox:
         yield from ("--cap-drop", "ALL")
 
     def _workspace_options(self, roots: Sequence[Path], hold: HeldPaths | None) -> Iterator[str]:
-        yield from list_hidden_mounts(self.wanted.private, roots, holds_root=True)
+        hidden = find_hidden_paths(self.wanted.private)
+        yield from list_hidden_mounts(hidden, roots, holds_root=True)
         for seen in self.wanted.readable:
             yield from ("--ro-bind-try", str(seen), str(seen))
         for root in roots:
@@ -210,7 +216,7 @@ class Sandbox:
             if is_fixed or not any(also.is_relative_to(root) for root in roots):
                 yield from ("--bind-try", str(also), str(also))
         # Last, so that nothing that a link in the workspace leads to is mounted over these.
-        yield from list_hidden_mounts(self.wanted.private, roots, holds_root=False)
+        yield from list_hidden_mounts(hidden, roots, holds_root=False)
         yield from self.wanted.caches.mounts()
         if self.wanted.home is not None:
             yield from self.wanted.home.mounts()

@@ -88,13 +88,12 @@ def test_another_folder_is_honoured(machine, server):
     assert not machine.cache.exists() or not list(machine.cache.glob("ms-playwright/chromium-*"))
 
 
-@pytest.mark.parametrize("status", [404, pytest.param(403, marks=pytest.mark.more)])
-def test_a_refused_download_without_apt_says_why_and_what_to_do(machine, server, status):
-    server.status = status
+def test_a_refused_download_without_apt_says_why_and_what_to_do(machine, server):
+    server.status = 404
     done = machine.run("install")
     assert done.returncode == 1
     assert "browser_install_failed: Chromium could not be downloaded:" in done.stderr
-    assert str(status) in done.stderr
+    assert "404" in done.stderr
     assert "PLAYWRIGHT_DOWNLOAD_HOST" in done.stderr
     assert "there is no browser" in machine.run("status").stderr
 
@@ -111,14 +110,11 @@ def test_a_truncated_download_leaves_no_browser(machine, server):
 
 
 @pytest.mark.more
-@pytest.mark.parametrize(
-    "address", ["http://127.0.0.1:9", pytest.param("http://no-such-host.invalid", marks=pytest.mark.more)]
-)
-def test_without_a_network_it_says_so(machine, address):
-    machine.environ["PLAYWRIGHT_DOWNLOAD_HOST"] = address
+def test_without_a_network_it_says_so(machine):
+    machine.environ["PLAYWRIGHT_DOWNLOAD_HOST"] = "http://127.0.0.1:9"
     done = machine.run("install")
     assert done.returncode == 1
-    assert "ECONNREFUSED" in done.stderr or "ENOTFOUND" in done.stderr or "EAI_AGAIN" in done.stderr
+    assert "ECONNREFUSED" in done.stderr
 
 
 @pytest.mark.more

@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from agentcore.core.approvals.approval_queue import Verdict
-from tests.webui.engines.chatting import ADD, PHONE, open_chat, provider
+from tests.webui.engines.chatting import open_chat, provider
 
 __all__ = ["open_chat", "provider"]
 
@@ -65,37 +64,6 @@ async def test_answer_is_stopped_and_the_chat_is_found_again(open_chat):
     await chat.page.text("You stopped the answer").seen()
 
 
-async def test_message_waits_for_its_turn_and_goes_out_then(open_chat):
-    chat = await open_chat()
-    gate = asyncio.Event()
-    chat.provider.say("The first half, and the second.", gate=gate)
-    chat.provider.say("To the second message.")
-    await chat.say("one")
-    await chat.messages.last.says("The first")
-    await chat.say("two")
-    waiting = chat.page.role("region", "Waiting to be sent")
-    await waiting.says("two")
-    gate.set()
-    await chat.messages.last.says("To the second message.")
-    await waiting.gone()
-
-
-async def test_call_waits_in_its_card_and_runs_once_a_person_says_so(open_chat):
-    chat = await open_chat()
-    chat.provider.say("I put it there.", ADD)
-    chat.provider.say("Rice is there.")
-    await chat.say("add rice")
-    await chat.card.says("pantry_add", "waits for you")
-    (waiting,) = chat.ui.host.approvals.waiting
-    chat.ui.allowed_errors.append("401")
-    frame = await chat.page.frame(f"{chat.ui.server.approval_address}/?call={waiting.call_id}")
-    await frame.role("link", "Decide in a window of its own").seen()
-    await chat.ui.host.approvals.decide_call(waiting.call_id, Verdict(approved=True, by="test"))
-    await chat.messages.last.says("Rice is there.")
-    assert chat.pantry.added == ["rice"]
-    await chat.card.says("done")
-
-
 async def test_command_is_completed_by_keyboard_and_runs_without_a_model(open_chat):
     chat = await open_chat(has_model=False)
     await chat.box.click()
@@ -128,17 +96,6 @@ async def test_menus_of_the_composer_open_and_close_by_pointer_and_by_keyboard(o
     await opener.until_focused()
 
 
-async def test_chat_on_a_phone_is_as_wide_as_that(open_chat):
-    chat = await open_chat(size=PHONE)
-    chat.provider.say(
-        "A table:\n\n| a | b |\n|---|---|\n| " + "long " * 40 + " | 2 |\n\n```\n" + "wide " * 60 + "\n```"
-    )
-    await chat.say("show me")
-    await chat.messages.last.says("wide wide")
-    await chat.until_idle()
-    assert await chat.page.evaluate("() => document.documentElement.scrollWidth") <= PHONE[0]
-
-
 async def test_key_leads_to_a_model_and_to_a_chat(open_chat):
     """With one confirmation."""
     chat = await open_chat(has_model=False)
@@ -159,21 +116,16 @@ async def test_key_leads_to_a_model_and_to_a_chat(open_chat):
     assert chat.provider.requests[0]["model"] == "large"
 
 
-async def test_formulas_are_typeset_with_their_sizes_and_screen_readers_get_mathml(open_chat):
+async def test_formulas_are_typeset_with_their_sizes_read_as_mathml_and_a_diagram_is_drawn(open_chat):
     chat = await open_chat()
-    chat.provider.say("So \\(a^2\\) is, for $5:\n\n$$\\int_0^1 \\frac{1}{x}\\,dx$$")
-    await chat.say("integrate")
+    formulas = "So \\(a^2\\) is, for $5:\n\n$$\\int_0^1 \\frac{1}{x}\\,dx$$"
+    chat.provider.say(f"{formulas}\n\n```mermaid\ngraph TD\n  A[Start] --> B[End]\n```")
+    await chat.say("integrate, and draw it")
     await chat.until_idle()
     answer = chat.messages.last
     await answer.css("ac-formula[typeset]").counts(2)
     await answer.css("ac-formula math", is_hidden=True).counts(2)
     await answer.says("for $5")
     assert (await answer.css("ac-formula[display] .katex-html").box())["height"] > 30
-
-
-async def test_diagram_is_drawn(open_chat):
-    chat = await open_chat()
-    chat.provider.say("```mermaid\ngraph TD\n  A[Start] --> B[End]\n```")
-    await chat.say("draw it")
     await chat.page.role("img", "Diagram").seen()
     assert (await chat.page.role("img", "Diagram").box())["width"] > 50

@@ -1,10 +1,8 @@
-"""The page begins in each engine: log-in, sections, keyboard, theme, language, phone."""
+"""The page begins in each engine: log-in, sections, keyboard, theme, language."""
 
 import pytest
 
 pytestmark = pytest.mark.spec("W1")
-
-PHONE = (390, 844)
 
 
 async def test_code_logs_in_and_sections_are_reached_by_keyboard(visit):
@@ -45,14 +43,3 @@ async def test_theme_and_language_are_chosen_and_kept(visit):
     await page.reload()
     await page.role("heading", "连接模型").seen()
     assert await html.style("color") != light
-
-
-async def test_phone_has_its_sections_in_a_drawer(visit):
-    shown = await visit(size=PHONE)
-    page = shown.page
-    await page.role("button", "Menu").click()
-    menu = page.role("dialog", "Menu")
-    await menu.role("link", "Modules", exact=True).click()
-    await page.role("heading", "Modules").seen()
-    await menu.gone()
-    assert await page.evaluate("() => document.documentElement.scrollWidth") <= PHONE[0]

@@ -171,20 +171,15 @@ async def test_tab_is_renamed_by_its_menu_and_closed(visit):
 LISTED = json.loads((Path(__file__).parents[3] / "app.json").read_text())["modules"]
 
 
-async def test_terminal_is_shown_live_and_needs_no_confirmation(visit):
-    shown = await visit(modules=LISTED)
-    outcome = await shown.ui.server.running.outcome(
-        "bash", {"command": "echo hello; exec cat", "background": True, "terminal": True}, session_id="chat"
-    )
-    await shown.go(f"#/pages/shell_tools/{outcome.unwrap().data['process_id']}")
-    await shown.page.css(".xterm-rows").says("hello")
-    await shown.page.text("You are watching.").gone()
-
-
-async def test_every_view_is_shown_and_fits_a_phone(visit):
+async def test_every_view_is_shown_and_fits_a_phone_has_a_drawer_there_and_terminals_are_live(visit):
     """The console stays quiet, and nothing flows out of the window."""
     shown = await visit(modules=LISTED, size=(390, 844))
     page = shown.page
+    await page.role("button", "Menu").click()
+    menu = page.role("dialog", "Menu")
+    await menu.role("link", "Modules", exact=True).click()
+    await page.role("heading", "Modules").seen()
+    await menu.gone()
     for path, heading in (
         *(("#/", "New chat"), ("#/modules", "Modules"), ("#/modules/fs_tools", ""), ("#/tools", "Tools")),
         *(("#/tools/read_file", "read_file"), ("#/activity", "Activity"), ("#/settings", "Settings")),
@@ -193,3 +188,10 @@ async def test_every_view_is_shown_and_fits_a_phone(visit):
         await shown.go(path)
         await page.role("heading", heading).seen()
         assert await page.evaluate("() => document.documentElement.scrollWidth") <= 390, path
+    await page.resize(1280, 800)
+    outcome = await shown.ui.server.running.outcome(
+        "bash", {"command": "echo hello; exec cat", "background": True, "terminal": True}, session_id="chat"
+    )
+    await shown.go(f"#/pages/shell_tools/{outcome.unwrap().data['process_id']}")
+    await page.css(".xterm-rows").says("hello")
+    await page.text("You are watching.").gone()

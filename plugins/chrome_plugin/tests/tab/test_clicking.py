@@ -1,6 +1,5 @@
 """Clicks on elements that something lies above."""
 
-import itertools
 import re
 
 import pytest
@@ -62,14 +61,16 @@ WITHOUT_BOX = {
 
 @pytest.mark.more
 async def test_element_without_a_box_is_clicked_by_what_it_shows(act, show, value, ref_of, subtests):
-    for html, how in itertools.product(WITHOUT_BOX.values(), ["selector", "reference"]):
-        with subtests.test(html=html, how=how):
+    for html in WITHOUT_BOX.values():
+        with subtests.test(html=html):
             await show(html.format(style="style='display: contents' id=it"))
-            selector = await ref_of('(?:button|link) "Send"')
-            await act("browser_hover", selector=selector)
-            done = await act("browser_click", selector=selector if how == "reference" else "#it >> nth=0")
-            assert '"Send"' in done.data["element"]
-            assert await value("document.title") == "clicked"
+            reference = await ref_of('(?:button|link) "Send"')
+            await act("browser_hover", selector=reference)
+            for selector in (reference, "#it >> nth=0"):
+                await value("document.title = '', scrollTo(0, 0), 1")
+                done = await act("browser_click", selector=selector)
+                assert '"Send"' in done.data["element"]
+                assert await value("document.title") == "clicked"
 
 
 @pytest.mark.more

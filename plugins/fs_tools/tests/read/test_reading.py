@@ -73,6 +73,21 @@ async def test_very_long_line_is_cut_where_numbers_are_shown(call, text, root: P
     assert text(await call("read_file", path="a.txt")).endswith("x… (1,000 more characters)")
 
 
+@pytest.mark.parametrize("unusual", ["", "ünïcödé", "a\rb", "x" * 2_001], ids=["plain", "wide", "return", "long"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+async def test_each_line_of_a_large_file_has_its_own_number(call, root: Path, unusual: str, end: str) -> None:
+    lines = [f"{'line ' * (number % 30)}{number}" for number in range(1, 8_001)]
+    lines[6_000] = unusual
+    lines[6_001] = ""
+    (root / "a.txt").write_bytes(((end or "\n").join(lines) + end).encode())
+    for offset in (1, 998):
+        result = await call("read_file", path="a.txt", offset=offset, limit=10_000)
+        shown = [line if len(line) <= 2_000 else f"{line[:2_000]}… (1 more characters)" for line in lines]
+        expected = [f"{number:6}\t{line}" for number, line in enumerate(shown, 1)][offset - 1 :]
+        assert result.blocks()[1].text.split("\n") == expected
+        assert (result.data["total_lines"], result.data["last_line"]) == (8_000, 8_000)
+
+
 async def test_text_beyond_the_bound_is_cut_at_a_line(call, root: Path) -> None:
     (root / "a.txt").write_text("é" * 999 + "\n", encoding="utf-8")
     (root / "b.txt").write_text(("é" * 999 + "\n") * 2_000, encoding="utf-8")

@@ -37,6 +37,10 @@ _CUT_CHARS = 40  # for the mark on a truncated line
 
 _CHUNK_LINES = 1_000  # line numbers formatted at once and cached for the next file
 
+_SPLIT_CHARS = 1 << 15  # numbered at once: with more lines than fit into the processor's cache it takes twice as long
+
+_COUNTED_CHARS = 1 << 16  # from this size on, a library is imported that counts faster
+
 _LONG_LINES = "[Lines are cut here that are very long: `raw` gives more of one, grep the part of it around a match.]"
 
 _AROUND_CHARS = 400  # reserved for the text above and below the lines, without the path
@@ -155,13 +159,26 @@ def _choose_error_mode(request: ReadRequest) -> str:
 
 
 def _select_lines(text: str, request: ReadRequest) -> _Window:
-    total = text.count("\n") + (not text.endswith("\n") and text != "")
+    total = _count_lines(text)
     if request.offset > total:
         return _Window("", total)
     if request.offset == 1 and request.limit >= total:
         return _Window(text, total, is_all=True)
     start = _after_line(text, request.offset - 1, 0)
     return _Window(text[start : _after_line(text, request.limit, start)], total)
+
+
+def _count_lines(text: str) -> int:
+    return _count_line_ends(text) + (not text.endswith("\n") and text != "")
+
+
+def _count_line_ends(text: str) -> int:
+    # only where a copy in UTF-8 is not needed
+    if len(text) < _COUNTED_CHARS or not text.isascii():
+        return text.count("\n")
+    import stringzilla  # noqa: PLC0415 - for large files only
+
+    return int(stringzilla.count(text, "\n"))
 
 
 def _after_line(text: str, count: int, start: int) -> int:
@@ -234,7 +251,7 @@ def _build_result(window: _Window, request: ReadRequest, form: TextForm, shown: 
         raise ToolError("offset_out_of_range", message, path=shown, total_lines=total)
     text = _for_model(_cut_to_limit(text), request, shown)
     is_complete = window.is_all and len(text) == len(window.text)
-    count = total if is_complete and total is not None else text.count("\n") + (not text.endswith("\n") and text != "")
+    count = total if is_complete and total is not None else _count_lines(text)
     last_line = request.offset + count - 1
     facts = {
         "path": shown,
@@ -249,7 +266,7 @@ def _build_result(window: _Window, request: ReadRequest, form: TextForm, shown: 
     columns = _describe_columns(text, request, shown, is_whole=is_complete)
     blocks = [Text(_format_heading(facts, form, shown) + columns)]
     if text:
-        blocks.append(Text(text if request.raw else _number_lines(text, request.offset)))
+        blocks.append(Text(text if request.raw else _number_lines(text, request.offset, count)))
     is_cut = not is_complete and (total is None or last_line < total or len(text) < len(window.text))
     if is_cut:
         blocks.append(Text(_describe_continuation(text, window, request, shown, last_line)))
@@ -302,17 +319,39 @@ def _for_model(text: str, request: ReadRequest, shown: str) -> str:
     return text[: position or limit_chars]
 
 
-def _number_lines(text: str, first: int) -> str:
-    lines = text.split("\n")
-    if not lines[-1]:
-        lines.pop()
-    if "\r" in text or max(map(len, lines)) > LINE_CHARS:
-        lines = [cut_line(line) for line in lines]
-    chunks = [""] * (2 * len(lines))
-    chunks[0::2] = _make_line_numbers(first, len(lines))
-    chunks[1::2] = lines
-    chunks[0] = chunks[0][1:]  # no line end before the first
+def _number_lines(text: str, first: int, count: int) -> str:
+    """Put its number in front of each of the `count` lines of a text."""
+    is_cut = "\r" in text or _has_long_line(text)
+    numbers = _make_line_numbers(first, count)
+    chunks: list[str] = []
+    position = done = 0
+    while position < len(text):
+        end = text.find("\n", position + _SPLIT_CHARS) + 1 or len(text)
+        lines = text[position:end].split("\n")
+        if not lines[-1]:
+            lines.pop()
+        if is_cut:
+            lines = [cut_line(line) for line in lines]
+        numbered = lines + lines
+        numbered[0::2] = numbers[done : done + len(lines)]
+        numbered[1::2] = lines
+        if not done:
+            numbered[0] = numbered[0][1:]  # no line end before the first
+        chunks.append("".join(numbered))
+        position = end
+        done += len(lines)
     return "".join(chunks)
+
+
+def _has_long_line(text: str) -> bool:
+    """Return True if a line is cut, searching from one line end to the last one that may follow, not to the next."""
+    start = 0
+    while len(text) - start > LINE_CHARS:
+        found = text.rfind("\n", start, start + LINE_CHARS + 1)
+        if found < 0:
+            return True
+        start = found + 1
+    return False
 
 
 def _make_line_numbers(first: int, count: int) -> list[str]:
