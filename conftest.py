@@ -74,6 +74,12 @@ HEAVY = ("tests/extension/", "tests/webui/engines/")
 ALL_HEAVY = re.compile(r"^pytestmark = .*\bmark\.more\b", re.MULTILINE)
 NEVER_FAST = re.compile(r"^(?:pytestmark = .*\bmark\.(?:more|slow|processes)\b|import subprocess$)", re.MULTILINE)
 """What says of a file that it has no fast test; pytest_collection_modifyitems checks it."""
+MAY_START = re.compile(
+    r"^import subprocess$|\bmark\.processes\b|\b(?:" + "|".join(sorted(STARTING)) + r")\b", re.MULTILINE
+)
+"""What is in a file whose tests start processes, if its folder does not say so."""
+BY_OTHER_FIXTURES = ("tests/extension/", "plugins/ui_page_plugin/tests/test_component.py")
+"""Where tests request a browser by another fixture's name."""
 IS_ISOLATED = os.environ.get("AGENTCORE_TEST_ISOLATION") == "process"
 """Whether the modules of tests run in a process of their own, which starting a host then starts."""
 
@@ -86,18 +92,24 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     place = collection_path.relative_to(ROOT).as_posix()
     if wanted == "fast" and (f"{place}/".startswith(OUTSIDE) or place in OUTSIDE):
         return True
-    is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
-    if is_test and wanted == "more" and not _may_be_heavy(place, collection_path.read_text()):
-        return True
-    if is_test and wanted == "fast" and NEVER_FAST.search(collection_path.read_text()):
-        return True
-    if is_test and "not more" in wanted and ALL_HEAVY.search(collection_path.read_text()):
-        return True
-    return None
+    if not (collection_path.name.startswith("test_") and collection_path.suffix == ".py"):
+        return None
+    source = collection_path.read_text()
+    has_none = (
+        (wanted == "more" and not _may_be_heavy(place, source))
+        or (wanted == "fast" and NEVER_FAST.search(source))
+        or ("not more" in wanted and ALL_HEAVY.search(source))
+        or ("not one_process" in wanted and not _may_start(place, source))
+    )
+    return True if has_none else None
 
 
 def _may_be_heavy(place: str, source: str) -> bool:
     return "mark.more" in source or place.startswith(HEAVY)
+
+
+def _may_start(place: str, source: str) -> bool:
+    return place.startswith((*OUTSIDE, *BY_OTHER_FIXTURES)) or MAY_START.search(source) is not None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -112,9 +124,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("one_process")
             if _is_fast(item):
                 item.add_marker("fast")
+    _check_what_is_read(items)
+
+
+def _check_what_is_read(items: list[pytest.Item]) -> None:
+    """Fail where a file has a test of a kind that its text rules out: it is not read where that kind is wanted."""
     for path in {item.path for item in items if item.get_closest_marker("fast")}:
         if NEVER_FAST.search(path.read_text()):
             raise pytest.UsageError(f"`-m fast` does not read {path}, and a test of it is fast")
+    kinds = ("one_process", "more")
+    for path in {item.path for item in items if not any(map(item.get_closest_marker, kinds))}:
+        if not (IS_ISOLATED or _may_start(path.relative_to(ROOT).as_posix(), path.read_text())):
+            raise pytest.UsageError(
+                f"`-m 'not one_process'` does not read {path}, and a test of it starts a process: see MAY_START"
+            )
 
 
 def pytest_collection_finish() -> None:

@@ -188,7 +188,8 @@ class Globbing:
         for above, group in folders.items():
             if self._is_cancelled():
                 raise ToolError("cancelled", "The search was cancelled.")
-            place = self._place.child(*self._workspace.locate(above or ".").parts)
+            # ripgrep's paths have no `..` and no empty names, so none has to be located as one that a caller gives
+            place = self._place.child(*_read_names(above.split("/"))) if above else self._place
             try:
                 folder = self._workspace.open_folder(place)
             except ToolError:  # it vanished, or a swapped folder led ripgrep outside the root
@@ -325,7 +326,7 @@ def _fold(path: str) -> str:
 
 
 def _read_names(names: Sequence[str]) -> list[bytes]:
-    """Convert names of one folder back to bytes, all at once unless one of them is escaped."""
+    """Convert names back to bytes, all at once unless one of them is escaped."""
     joined = "/".join(names)
     if "\\" not in joined and joined.isprintable():
         return joined.encode("utf-8").split(b"/")
