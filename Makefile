@@ -20,8 +20,8 @@ PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
 CORES := $(shell getconf _NPROCESSORS_ONLN)
-# one more than there are cores: a test waits for a browser, a disk or a process for part of its time
-WORKERS ?= $(shell expr 1 + $(CORES))
+# twice as many as there are cores: a test waits for a browser, a disk or a process for part of its time
+WORKERS ?= $(shell expr 2 '*' $(CORES))
 
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
