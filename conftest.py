@@ -73,11 +73,11 @@ HEAVY = ("tests/extension/", "tests/webui/engines/")
 """Folders whose conftest marks tests as `more`."""
 ALL_HEAVY = re.compile(r"^pytestmark = .*\bmark\.more\b", re.MULTILINE)
 NEVER_FAST = re.compile(r"^(?:pytestmark = .*\bmark\.(?:more|slow|processes)\b|import subprocess$)", re.MULTILINE)
-"""What says of a file that it has no fast test; pytest_collection_modifyitems checks it."""
+"""Matches the source of files without fast tests, which `-m fast` does not read; `_check_what_is_read` checks it."""
 MAY_START = re.compile(
     r"^import subprocess$|\bmark\.processes\b|\b(?:" + "|".join(sorted(STARTING)) + r")\b", re.MULTILINE
 )
-"""What is in a file whose tests start processes, if its folder does not say so."""
+"""Matches the source of files whose tests may start processes, in addition to the folders in `OUTSIDE`."""
 BY_OTHER_FIXTURES = ("tests/extension/", "plugins/ui_page_plugin/tests/test_component.py")
 """Where tests request a browser by another fixture's name."""
 IS_ISOLATED = os.environ.get("AGENTCORE_TEST_ISOLATION") == "process"

@@ -14,7 +14,7 @@ import pytest
 
 MEMORY = Path("/dev/shm")  # folders in it are private
 MEMORY_BYTES = 2 << 30
-"""What has to be free there: tests leave some hundred megabytes, which are removed at the end of the run."""
+"""Minimum free space: tests create a few hundred megabytes, which are removed at the end of the run."""
 _PREFIX = "agentcore-tests-"
 _STAYS_IN_PROCESS = pytest.StashKey[bool]()
 
@@ -30,7 +30,9 @@ class Folders:
     """pytest's factory of temporary folders, but that those of tests that stay in their process are in memory."""
 
     def __init__(self, config: pytest.Config, on_disk: pytest.TempPathFactory, in_memory: Path) -> None:
-        self._config, self._on_disk, self._in_memory = config, on_disk, in_memory
+        self._config = config
+        self._on_disk = on_disk
+        self._in_memory = in_memory
         self._numbers = count()
 
     def mktemp(self, basename: str, numbered: bool = True) -> Path:

@@ -158,7 +158,7 @@ async def test_host_with_a_key_speaks_and_hears_for_itself_alone(tmp_path, keys)
             while len(heard) < 2:
                 await asyncio.sleep(0.02)
         assert heard == ["agentcore.farm.alive.one"] * 2
-        # not how many: on a busy machine, not each refusal was told; the other test of this file looks at each subject
+        # Not all refusals are reported on a busy machine; the next test checks each subject.
         assert refused
         for each in (one, server):
             await each.close()

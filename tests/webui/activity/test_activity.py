@@ -281,7 +281,7 @@ LOADED = """async () => {
   while (client.events.connection !== 'open') await new Promise((resolve) => client.on('connection', resolve));
   await Promise.all([runningCalls.load(), workState.load()]);
 }"""
-"""What a page loads when it is opened, which asks for the running calls too."""
+"""Waits until the page is connected, and has loaded the running calls and what is being worked on."""
 TOLD = "(told) => window.told.includes(told)"
 
 
